@@ -1,0 +1,83 @@
+# Every target builds the virtual environment it needs when it is missing, and nothing otherwise.
+# Needed: python 3.11 or later, make, a package index. A C compiler is used when there is one.
+PYTHON ?= python3
+JOBS   ?= 2
+OUT    ?= out
+# The tests already use one process a core; threads inside them would only fight.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+BUILD_INPUTS := pyproject.toml $(wildcard hatch_build.py src/multiobs/_native.c)
+BIN      := .venv/bin
+DOCS_BIN := .venv-docs/bin
+
+# $(call environment,directory,requirements): exact versions first, then this package in place,
+# built with the pinned build tool, so that nothing unpinned is ever fetched.
+define environment
+	@$(PYTHON) -c 'import sys; sys.exit("multiobs needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "building $(1) from $(2)"
+	@test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(2)
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(1)/.stamp
+endef
+
+.venv/.stamp: requirements/test.txt $(BUILD_INPUTS)
+	$(call environment,.venv,requirements/test.txt)
+
+.venv-docs/.stamp: requirements/docs.txt $(BUILD_INPUTS)
+	$(call environment,.venv-docs,requirements/docs.txt)
+
+.venv-minimum/.stamp: requirements/minimum.txt $(BUILD_INPUTS)
+	$(call environment,.venv-minimum,requirements/minimum.txt)
+
+.venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
+	$(call environment,.venv-core,requirements/core.txt)
+
+.PHONY: help demo test check docs bench reproduce quality coverage-sim test-minimum test-core clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/.stamp ## fit a model to real data, print a table and draw a picture (in out/demo)
+	@$(BIN)/python -m multiobs demo --out $(OUT)/demo
+
+test: .venv/.stamp ## run the tests and doctests, warnings as errors
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS)
+
+check: .venv/.stamp ## lint, formatting, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: .venv-docs/.stamp ## build the documentation site (docs/_build/html)
+	$(DOCS_BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "the documentation is in docs/_build/html/index.html"
+
+bench: .venv/.stamp ## time the fits and check them against their limits
+	$(BIN)/python -m benchmarks --out $(OUT)/bench
+
+reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict on each claim
+	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce
+
+quality: .venv/.stamp ## defaults against the oracle and all baselines on many laws
+	$(BIN)/python -m benchmarks.quality --out $(OUT)/quality
+
+coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises of the lemmas)
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
+
+test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
+	.venv-minimum/bin/python -m pytest -q -n $(JOBS)
+
+test-core: .venv-core/.stamp ## the tests without any optional package
+	.venv-core/bin/python -m pytest -q -n $(JOBS)
+
+clean: ## remove environments, caches and everything built
+	rm -rf .venv .venv-docs .venv-minimum .venv-core $(OUT) build dist docs/_build docs/gallery docs/api/generated
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f src/multiobs/_native.so src/multiobs/_native.dylib src/multiobs/_native.dll
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
