@@ -1,0 +1,5 @@
+"""The paper's experiments: laws with a known statistic, the methods compared, the grid, the figure."""
+
+from multiobs.experiments.scenarios import PANELS, SCENARIOS, Scenario, scenario
+
+__all__ = ["PANELS", "SCENARIOS", "Scenario", "scenario"]
