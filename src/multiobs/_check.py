@@ -1,0 +1,63 @@
+"""Errors at the door: each check states the rule, then the offender."""
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def positive(name: str, value: Any) -> float:
+    """Return ``value`` as a positive finite float, or raise.
+
+    >>> positive("epsilon", 0.5)
+    0.5
+    >>> positive("epsilon", -0.1)
+    Traceback (most recent call last):
+        ...
+    ValueError: epsilon must be positive, got -0.1
+    """
+    number = real(name, value)
+    if not number > 0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return number
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return ``value`` as a nonnegative finite float, or raise."""
+    number = real(name, value)
+    if not number >= 0:
+        raise ValueError(f"{name} must be nonnegative, got {value!r}")
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float, or raise."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def integer(name: str, value: Any, low: int) -> int:
+    """Return ``value`` as an int of at least ``low``, or raise.
+
+    >>> integer("order", 1, low=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: order must be at least 2, got 1
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    number = int(value)
+    if number < low:
+        raise ValueError(f"{name} must be at least {low}, got {value!r}")
+    return number
+
+
+def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of ``options``, or raise."""
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {listed}, got {value!r}")
+    return value

@@ -1,0 +1,374 @@
+"""Symmetric functions of m observations.
+
+A kernel takes labels ``Y`` of shape (t, m), or (t, m, s) when a label has s columns, and
+returns one number per tuple.  Its type says which exact sum can be formed without listing
+tuples (see :func:`multiobs.plan`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from math import perm
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from multiobs._types import FloatArray, IntArray
+
+Exponent = tuple[int, ...]  # one power per column of y
+Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted
+
+
+class Kernel(ABC):
+    """A symmetric function of ``arity`` observations of ``n_columns`` columns each."""
+
+    @property
+    @abstractmethod
+    def arity(self) -> int:
+        """How many observations the kernel takes."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many columns one observation has."""
+
+    @abstractmethod
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        """Values (t,) at labels of shape (t, m) or (t, m, s)."""
+
+    @abstractmethod
+    def __mul__(self, factor: float) -> "Kernel":
+        """Return the kernel multiplied by a number."""
+
+
+def as_members(Y: FloatArray, n_columns: int) -> FloatArray:
+    """View labels as (t, m, s), whichever of the two accepted shapes they have."""
+    return Y[:, :, None] if Y.ndim == 2 and n_columns == 1 else Y
+
+
+@final
+class Monomials(Kernel):
+    r"""A polynomial in the moments of Y, as the symmetric kernel that is unbiased for it.
+
+    :math:`\sum_e c_e \prod_a \mathbb{E}[Y^{e_a}]` has the kernel
+    :math:`h(y_1..y_m) = \sum_e c_e\,\mathrm{avg}_\sigma \prod_a y_{\sigma(a)}^{e_a}`, the
+    average running over assignments of the factors to distinct members.  Kernels are built
+    from :func:`moment` with ``+ - *``; a product stands for independent observations.
+
+    Parameters
+    ----------
+    terms : mapping
+        Coefficient of each product of moments; a product is a tuple of exponents.
+    arity : int, optional
+        Number of observations, at least the longest product (the default).
+    n_columns : int
+        Columns of one observation.
+
+    Examples
+    --------
+    >>> variance = moment(2) - moment(1) * moment(1)
+    >>> variance(np.array([[1.0, 3.0], [5.0, 5.0]]))
+    array([2., 0.])
+    >>> variance.arity, variance.shift_invariant
+    (2, True)
+    """
+
+    def __init__(
+        self, terms: Mapping[Term, float], arity: int | None = None, n_columns: int = 1
+    ) -> None:
+        cleaned: dict[Term, float] = {}
+        for factors, coefficient in terms.items():
+            term = tuple(sorted((e for e in factors if any(e)), reverse=True))
+            cleaned[term] = cleaned.get(term, 0.0) + float(coefficient)
+        self.terms: dict[Term, float] = {t: c for t, c in sorted(cleaned.items()) if c != 0.0}
+        longest = max((len(term) for term in self.terms), default=0)
+        self._arity = max(longest, 1) if arity is None else arity
+        if self._arity < longest:
+            raise ValueError(f"arity must be at least {longest} for these terms, got {arity}")
+        self._n_columns = n_columns
+
+    @property
+    def arity(self) -> int:
+        return self._arity
+
+    @property
+    def n_columns(self) -> int:
+        return self._n_columns
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether adding a constant to every observation changes nothing."""
+        for column in range(self._n_columns):
+            slope: dict[Term, float] = {}
+            for term, coefficient in self.terms.items():
+                for a, exponent in enumerate(term):
+                    power = exponent[column]
+                    if power == 0:
+                        continue
+                    lowered = tuple(e - (c == column) for c, e in enumerate(exponent))
+                    rest = tuple(
+                        sorted(
+                            (e for e in (*term[:a], lowered, *term[a + 1 :]) if any(e)),
+                            reverse=True,
+                        )
+                    )
+                    slope[rest] = slope.get(rest, 0.0) + power * coefficient
+            size = sum(abs(c) for c in self.terms.values())
+            if any(abs(value) > 1e-12 * size for value in slope.values()):
+                return False
+        return True
+
+    def with_arity(self, arity: int) -> "Monomials":
+        """Return the same polynomial seen as a kernel of more observations."""
+        return Monomials(self.terms, arity, self._n_columns)
+
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        members = as_members(Y, self._n_columns)
+        if self.shift_invariant:  # differences are exact where power sums would cancel
+            members = members - members[:, :1]
+        m = self._arity
+        sums: dict[tuple[int, Exponent], FloatArray] = {}
+        out = np.zeros(members.shape[0])
+        for term, coefficient in self.terms.items():
+            share = coefficient / perm(m, len(term))
+            for factor, blocks in distinct_sum(tuple((1, e) for e in term)):
+                product = np.full(members.shape[0], share * factor)
+                for block in blocks:
+                    if block not in sums:
+                        sums[block] = powers(members, block[1]).sum(axis=1)
+                    product *= sums[block]
+                out += product
+        return out
+
+    def __add__(self, other: "Monomials | float") -> "Monomials":
+        right = self._coerce(other)
+        terms = dict(self.terms)
+        for term, coefficient in right.terms.items():
+            terms[term] = terms.get(term, 0.0) + coefficient
+        return Monomials(terms, max(self._arity, right._arity), self._n_columns)
+
+    def __sub__(self, other: "Monomials | float") -> "Monomials":
+        return self + self._coerce(other) * -1.0
+
+    def __mul__(self, factor: "float | Monomials") -> "Monomials":
+        if not isinstance(factor, Monomials):
+            scaled = {term: c * float(factor) for term, c in self.terms.items()}
+            return Monomials(scaled, self._arity, self._n_columns)
+        terms: dict[Term, float] = {}
+        for left, a in self.terms.items():
+            for right, b in factor.terms.items():
+                term = tuple(sorted(left + right, reverse=True))
+                terms[term] = terms.get(term, 0.0) + a * b
+        return Monomials(terms, None, self._n_columns)
+
+    __rmul__ = __mul__
+
+    def _coerce(self, other: "Monomials | float") -> "Monomials":
+        if isinstance(other, Monomials):
+            return other
+        return Monomials({(): float(other)}, 1, self._n_columns)
+
+    def __repr__(self) -> str:
+        def shown(term: Term) -> str:
+            names = ["m" + ",".join(str(p) for p in e) for e in term]
+            return "*".join(names) or "1"
+
+        body = " ".join(f"{c:+g}*{shown(t)}" for t, c in self.terms.items())
+        return f"Monomials({body or '0'}, arity={self._arity})"
+
+
+def moment(*exponent: int) -> Monomials:
+    r"""Moment :math:`\mathbb{E}[\prod_c Y_c^{e_c}]` as a kernel of one observation.
+
+    >>> moment(2)(np.array([[3.0]]))
+    array([9.])
+    """
+    return Monomials({(tuple(exponent),): 1.0}, 1, len(exponent))
+
+
+def constant(value: float, arity: int, n_columns: int = 1) -> Monomials:
+    """Kernel that is ``value`` whatever the observations are."""
+    return Monomials({(): value}, arity, n_columns)
+
+
+def powers(values: FloatArray, exponent: Exponent) -> FloatArray:
+    """Product over the last axis of ``values`` to the powers of ``exponent``."""
+    out = np.ones(values.shape[:-1])
+    for column, power in enumerate(exponent):
+        for _ in range(power):  # repeated products: exact for small integers, and quick
+            out = out * values[..., column]
+    return out
+
+
+@cache
+def distinct_sum(
+    slots: tuple[tuple[int, Exponent], ...],
+) -> tuple[tuple[float, tuple[tuple[int, Exponent], ...]], ...]:
+    r"""Expand a sum over distinct indices into products of plain sums.
+
+    :math:`\sum_{j_1..j_q\ \mathrm{distinct}} \prod_a f_a(j_a)
+    = \sum_\pi \prod_{B \in \pi} (-1)^{|B|-1} (|B|-1)! \sum_j \prod_{a \in B} f_a(j)`.
+    A slot is (how many factors it holds, their summed exponent); so is a block.
+
+    >>> distinct_sum(((1, (1,)), (1, (2,))))
+    ((1.0, ((1, (1,)), (1, (2,)))), (-1.0, ((2, (3,)),)))
+    """
+    if not slots:
+        return ((1.0, ()),)
+    *rest, last = sorted(slots)
+    total: dict[tuple[tuple[int, Exponent], ...], float] = {}
+    for factor, blocks in distinct_sum(tuple(rest)):
+        key = tuple(sorted((*blocks, last)))
+        total[key] = total.get(key, 0.0) + factor
+    for a, slot in enumerate(rest):  # the last index may not equal any earlier one
+        merged = (slot[0] + last[0], tuple(x + y for x, y in zip(slot[1], last[1], strict=True)))
+        for factor, blocks in distinct_sum((*rest[:a], merged, *rest[a + 1 :])):
+            total[blocks] = total.get(blocks, 0.0) - factor
+    return tuple((factor, blocks) for blocks, factor in total.items() if factor != 0.0)
+
+
+@final
+class OrderStatistic(Kernel):
+    r"""Linear combination of the order statistics, :math:`\sum_r c_r y_{(r)}`.
+
+    >>> OrderStatistic([1.0, 0.0, 0.0])(np.array([[3.0, 1.0, 2.0]]))
+    array([1.])
+    """
+
+    def __init__(self, coefs: Iterable[float]) -> None:
+        self.coefs: FloatArray = np.array(list(coefs), dtype=np.float64)
+        if self.coefs.size == 0:
+            raise ValueError("coefs must name at least one order statistic, got none")
+
+    @property
+    def arity(self) -> int:
+        return int(self.coefs.size)
+
+    @property
+    def n_columns(self) -> int:
+        return 1
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether adding a constant to every observation changes nothing."""
+        return bool(abs(self.coefs.sum()) <= 1e-12 * np.abs(self.coefs).sum())
+
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        ordered = np.sort(Y.reshape(Y.shape[0], -1), axis=1)
+        if self.shift_invariant:  # sums of gaps, so that an offset costs nothing
+            gaps = np.diff(ordered, axis=1)
+            above = np.cumsum(self.coefs[::-1])[::-1][1:]
+            return np.asarray(gaps @ above)
+        return np.asarray(ordered @ self.coefs)
+
+    def __mul__(self, factor: float) -> "OrderStatistic":
+        return OrderStatistic(self.coefs * float(factor))
+
+    def __repr__(self) -> str:
+        return f"OrderStatistic({self.coefs.tolist()})"
+
+
+@final
+class Equality(Kernel):
+    """``scale`` when all observations are equal, else 0.
+
+    >>> Equality(2)(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1., 0.])
+    """
+
+    def __init__(self, arity: int, scale: float = 1.0) -> None:
+        self._arity = arity
+        self.scale = float(scale)
+
+    @property
+    def arity(self) -> int:
+        return self._arity
+
+    @property
+    def n_columns(self) -> int:
+        return 1
+
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        flat = Y.reshape(Y.shape[0], -1)
+        return self.scale * np.all(flat == flat[:, :1], axis=1).astype(np.float64)
+
+    def __mul__(self, factor: float) -> "Equality":
+        return Equality(self._arity, self.scale * float(factor))
+
+    def __repr__(self) -> str:
+        return f"Equality(arity={self._arity}, scale={self.scale:g})"
+
+
+@final
+class Opaque(Kernel):
+    """Any vectorised symmetric function; its sums are enumerated in bounded chunks.
+
+    >>> Opaque(lambda Y: Y.max(axis=1) - Y.min(axis=1), arity=3)(np.array([[1.0, 4.0, 2.0]]))
+    array([3.])
+    """
+
+    def __init__(
+        self,
+        function: Callable[[FloatArray], npt.ArrayLike],
+        arity: int,
+        n_columns: int = 1,
+        scale: float = 1.0,
+    ) -> None:
+        self.function = function
+        self._arity = arity
+        self._n_columns = n_columns
+        self.scale = float(scale)
+
+    @property
+    def arity(self) -> int:
+        return self._arity
+
+    @property
+    def n_columns(self) -> int:
+        return self._n_columns
+
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        values: FloatArray = np.asarray(self.function(Y), dtype=np.float64)
+        if values.shape != (Y.shape[0],):
+            raise ValueError(
+                f"a kernel must return one number per tuple, shape ({Y.shape[0]},), "
+                f"got shape {values.shape}"
+            )
+        return values if self.scale == 1.0 else self.scale * values
+
+    def __mul__(self, factor: float) -> "Opaque":
+        return Opaque(self.function, self._arity, self._n_columns, self.scale * float(factor))
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"Opaque({name}, arity={self._arity})"
+
+
+@final
+class Square(Kernel):
+    """Another kernel squared: the constant of a squared loss, which only scores need."""
+
+    def __init__(self, psi: Kernel, scale: float = 1.0) -> None:
+        self.psi = psi
+        self.scale = float(scale)
+
+    @property
+    def arity(self) -> int:
+        return self.psi.arity
+
+    @property
+    def n_columns(self) -> int:
+        return self.psi.n_columns
+
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        return self.scale * self.psi(Y) ** 2
+
+    def __mul__(self, factor: float) -> "Square":
+        return Square(self.psi, self.scale * float(factor))
+
+
+def same_category(values: FloatArray) -> IntArray:
+    """Codes 0, 1, … of equal rows of ``values`` (n,) or (n, s)."""
+    _, codes = np.unique(values, axis=0, return_inverse=True)
+    return codes.reshape(-1).astype(np.int64)
