@@ -10,7 +10,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-BUILD_INPUTS := pyproject.toml $(wildcard hatch_build.py src/multiobs/_native.c)
+BUILD_INPUTS := pyproject.toml $(wildcard hatch_build.py src/multiobs/*.c src/multiobs/*.h)
 BIN      := .venv/bin
 DOCS_BIN := .venv-docs/bin
 
@@ -71,13 +71,13 @@ coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises 
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
 
 test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
-	.venv-minimum/bin/python -m pytest -q -n $(JOBS)
+	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS)
 
 test-core: .venv-core/.stamp ## the tests without any optional package
-	.venv-core/bin/python -m pytest -q -n $(JOBS)
+	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors
 
 clean: ## remove environments, caches and everything built
 	rm -rf .venv .venv-docs .venv-minimum .venv-core $(OUT) build dist docs/_build docs/gallery docs/api/generated
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f src/multiobs/_native.so src/multiobs/_native.dylib src/multiobs/_native.dll
+	rm -f src/multiobs/*.so src/multiobs/*.dylib src/multiobs/*.dll
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
