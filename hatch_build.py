@@ -1,0 +1,87 @@
+"""Build hook: compile the loops of ``multiobs`` with the machine's C compiler, if there is one.
+
+The C sources include no Python header, so one shared library serves every Python 3 of a platform
+and the compiler is the only thing needed. Without one the wheel is pure Python and numpy does the
+same work. Run as a script (``python hatch_build.py``) it compiles the library in a working tree.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any, final
+
+PACKAGE = Path("src") / "multiobs"
+SOURCES = ("_native.c", "_native_ranks.c")
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+# No -ffast-math and no -march=native, and no contraction to fused multiply-adds:
+# the same wheel must give the same bits on every machine of a platform.
+FLAGS = ("-std=gnu99", "-O3", "-shared", "-fPIC", "-fno-math-errno", "-ffp-contract=off")
+
+
+def compilers() -> list[list[str]]:
+    """Commands to try in turn: $CC, the compiler that built Python, then the usual names."""
+    named = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
+    commands = [shlex.split(name) for name in named if name]
+    return [command for command in commands if command and shutil.which(command[0])]
+
+
+def compile_native(root: Path) -> Path | None:
+    """Compile ``libmultiobs`` beside its sources; None, and one line on stderr, when that fails."""
+    folder = root / PACKAGE
+    # Not "_native.so": Python would take that for an extension module and prefer it to _native.py.
+    target = folder / f"libmultiobs{SUFFIX}"
+    # Compiled under another name and moved, so that a process that has the old one loaded keeps it.
+    partial = folder / f"libmultiobs.{os.getpid()}.tmp"
+    sources = [str(folder / name) for name in SOURCES]
+    problem = "no C compiler found"
+    for command in compilers():
+        run = subprocess.run(
+            [*command, *FLAGS, "-o", str(partial), *sources, "-lm"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode == 0:
+            os.replace(partial, target)
+            return target
+        partial.unlink(missing_ok=True)
+        problem = f"{command[0]}: " + (run.stderr.strip().splitlines() or ["failed"])[-1]
+    target.unlink(missing_ok=True)
+    print(f"multiobs: compiled loops not built, numpy is used instead ({problem})", file=sys.stderr)
+    return None
+
+
+def platform_tag() -> str:
+    """Platform part of the wheel's tag, such as linux_x86_64."""
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # run as a script in an environment without the build backend
+    pass
+else:
+
+    @final
+    class CustomBuildHook(BuildHookInterface[Any]):
+        """Compile before the wheel is packed; editable installs use the same file in place."""
+
+        def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+            if self.target_name != "wheel":
+                return
+            library = compile_native(Path(self.root))
+            if library is None:
+                return
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{platform_tag()}"
+            build_data["artifacts"].append(library.relative_to(self.root).as_posix())
+
+
+if __name__ == "__main__":
+    built = compile_native(Path(__file__).resolve().parent)
+    print(built.name if built else "nothing built")
+    sys.exit(0 if built else 1)

@@ -1,0 +1,221 @@
+/* Loops over sorted rows: window ends, window sums, stable argsort.
+ *
+ * Plain C99 and libc; no Python header, so one library serves every interpreter. Loaded by _native.py.
+ * Every function trusts its arguments: the Python side owns shapes, types and contiguity.
+ * Functions that need memory return 0, or 1 when there is none.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+#define API __declspec(dllexport)
+#else
+#define API __attribute__((visibility("default")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* stop[i]: first s > i with x[s] - x[i] > epsilon, at most end[i] (NULL: n). */
+API void mo_window_stops(const double *x, int64_t n, double epsilon, const int64_t *end,
+                         int64_t *stop)
+{
+    int64_t s = 1;
+    for (int64_t i = 0; i < n;) {
+        /* One group: each turn moves one of the two pointers, without a branch to mispredict. */
+        const int64_t e = end ? end[i] : n;
+        if (s <= i) s = i + 1;
+        while (s < e) {
+            const int64_t within = !(x[s] - x[i] > epsilon);
+            stop[i] = s;
+            s += within;
+            i += !within;
+            s += s == i;
+        }
+        for (; i < e; i++) stop[i] = e;
+    }
+}
+
+/* ---- window sums -------------------------------------------------------------------------------
+ * Two stacks: `tail` holds the sums of rows l..pivot-1 for every l not yet passed, `head` the sum of
+ * rows pivot..hi-1. A window is one entry of the first plus the second; when lo passes the pivot the
+ * current window becomes the new tail. Nothing is ever subtracted, so a value that has left the window
+ * leaves no rounding residue behind, and each row is added twice whatever the windows are. */
+INLINE int window_sums(const double *F, const int64_t c, const int64_t *lo, const int64_t *hi,
+                       int64_t a, double *out, double *head)
+{
+    double *tail = NULL;
+    int64_t room = 0, base = 0, pivot = 0, end = 0;
+    for (int64_t i = 0; i < a; i++) {
+        const int64_t l = lo[i], h = hi[i];
+        double *o = out + i * c;
+        if (l >= pivot) {
+            if (h - l > room) {
+                room = (h - l) + (h - l) / 2 + 64;
+                free(tail);
+                tail = malloc((size_t)(room * c) * sizeof(double));
+                if (!tail) return 1;
+            }
+            for (int64_t d = 0; d < c; d++) head[d] = 0.0;
+            for (int64_t k = h - 1; k >= l; k--) {
+                double *t = tail + (k - l) * c;
+                const double *f = F + k * c;
+                for (int64_t d = 0; d < c; d++) t[d] = head[d] += f[d];
+            }
+            for (int64_t d = 0; d < c; d++) o[d] = head[d], head[d] = 0.0;
+            base = l;
+            pivot = end = h;
+        } else {
+            const double *t = tail + (l - base) * c;
+            for (; end < h; end++) {
+                const double *f = F + end * c;
+                for (int64_t d = 0; d < c; d++) head[d] += f[d];
+            }
+            for (int64_t d = 0; d < c; d++) o[d] = t[d] + head[d];
+        }
+    }
+    free(tail);
+    return 0;
+}
+
+/* A constant number of columns lets the compiler keep `head` in registers. */
+#define COLUMNS(C)                                          \
+    case C: {                                               \
+        double head[C];                                     \
+        return window_sums(F, C, lo, hi, a, out, head);     \
+    }
+
+API int mo_window_sums(const double *F, int64_t c, const int64_t *lo, const int64_t *hi, int64_t a,
+                       double *out)
+{
+    switch (c) {
+        COLUMNS(1)
+        COLUMNS(2)
+        COLUMNS(3)
+        COLUMNS(4)
+        COLUMNS(5)
+        COLUMNS(6)
+        COLUMNS(7)
+        COLUMNS(8)
+        COLUMNS(9)
+        COLUMNS(10)
+        COLUMNS(11)
+        COLUMNS(12)
+    }
+    double *head = malloc((size_t)c * sizeof(double) + 1);
+    if (!head) return 1;
+    const int failed = window_sums(F, c, lo, hi, a, out, head);
+    free(head);
+    return failed;
+}
+
+/* ---- stable argsort ----------------------------------------------------------------------------
+ * Rows are packed as (leading bits of the key, row number) in 64 bits and sorted by three 11-bit
+ * counting passes on the leading bits. Runs that agree in those bits are finished by the full key:
+ * short ones by insertion, long ones by the same method on their own, narrower, range of keys. */
+#define DIGIT 11
+#define BUCKETS (1 << DIGIT)
+#define PASSES 3
+
+/* Monotone map of doubles to integers; -0.0 becomes 0.0 and all NaN become one last value. */
+INLINE uint64_t key_of(double v)
+{
+    uint64_t u;
+    if (v != v) return UINT64_MAX;
+    v += 0.0;
+    memcpy(&u, &v, sizeof u);
+    return u ^ ((uint64_t)((int64_t)u >> 63) | 0x8000000000000000u);
+}
+
+static int bits_of(uint64_t v)
+{
+    int b = 0;
+    while (v) b++, v >>= 1;
+    return b;
+}
+
+static void insertion(const double *x, int64_t *row, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const int64_t r = row[i];
+        const uint64_t k = key_of(x[r]);
+        int64_t j = i;
+        for (; j > 0 && key_of(x[row[j - 1]]) > k; j--) row[j] = row[j - 1];
+        row[j] = r;
+    }
+}
+
+/* Sort row[0..n) by x, keeping the order of equal keys; `a` and `b` are work space of n words. With
+ * `fresh` the rows are 0..n-1 and need not be read. Packed entries hold positions in `row`. */
+static int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b, int fresh)
+{
+    uint64_t lowest = UINT64_MAX, highest = 0;
+    int64_t count[PASSES][BUCKETS];
+    int ordered = 1;
+    uint64_t previous = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t k = key_of(x[fresh ? i : row[i]]);
+        if (k < lowest) lowest = k;
+        if (k > highest) highest = k;
+        ordered &= previous <= k;
+        previous = k;
+    }
+    if (ordered) {
+        if (fresh)
+            for (int64_t i = 0; i < n; i++) row[i] = i;
+        return 0;
+    }
+    const int place = bits_of((uint64_t)n), width = bits_of(highest - lowest);
+    const int used = PASSES * DIGIT; /* place + used <= 64 while n < 2^31 */
+    const int shift = width > used ? width - used : 0;
+    const uint64_t mask = ((uint64_t)1 << place) - 1;
+    memset(count, 0, sizeof count);
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t k = (key_of(x[fresh ? i : row[i]]) - lowest) >> shift;
+        a[i] = (k << place) | (uint64_t)i;
+        for (int d = 0; d < PASSES; d++) count[d][(k >> (d * DIGIT)) & (BUCKETS - 1)]++;
+    }
+    for (int d = 0; d < PASSES; d++) {
+        const int at = place + d * DIGIT;
+        int64_t *c = count[d], total = 0;
+        if (c[(a[0] >> at) & (BUCKETS - 1)] == n) continue; /* one value: nothing to move */
+        for (int v = 0; v < BUCKETS; v++) {
+            const int64_t m = c[v];
+            c[v] = total;
+            total += m;
+        }
+        for (int64_t i = 0; i < n; i++) b[c[(a[i] >> at) & (BUCKETS - 1)]++] = a[i];
+        uint64_t *swap = a;
+        a = b;
+        b = swap;
+    }
+    /* Positions become row numbers; `b` keeps the old ones, since `row` is overwritten in place. */
+    if (fresh) {
+        for (int64_t i = 0; i < n; i++) row[i] = (int64_t)(a[i] & mask);
+    } else {
+        for (int64_t i = 0; i < n; i++) b[i] = (uint64_t)row[a[i] & mask];
+        memcpy(row, b, (size_t)n * sizeof *row);
+    }
+    if (!shift) return 0;
+    for (int64_t i = 0; i < n;) {
+        int64_t e = i + 1;
+        while (e < n && (a[e] >> place) == (a[i] >> place)) e++;
+        if (e - i > 24) {
+            /* The entries of this run are done with, so their part of both buffers is free. */
+            if (sort_rows(x, row + i, e - i, a + i, b + i, 0)) return 1;
+        } else if (e - i > 1) {
+            insertion(x, row + i, e - i);
+        }
+        i = e;
+    }
+    return 0;
+}
+
+API int mo_stable_argsort(const double *x, int64_t n, int64_t *row)
+{
+    if (n >= (int64_t)1 << 31) return 2; /* the packed entries hold 31-bit positions */
+    uint64_t *work = malloc((size_t)n * 2 * sizeof(uint64_t) + 1);
+    if (!work) return 1;
+    const int failed = sort_rows(x, row, n, work, work + n, 1);
+    free(work);
+    return failed;
+}
