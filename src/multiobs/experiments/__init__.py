@@ -1,4 +1,4 @@
-"""The paper's experiments: laws with a known statistic, the methods compared, the grid, the figure."""
+"""The paper's experiments: laws with a known statistic, methods, the grid, the figure."""
 
 from multiobs.experiments.scenarios import PANELS, SCENARIOS, Scenario, scenario
 
