@@ -1,0 +1,187 @@
+"""The package as a package: versions, optional parts, data, names in the documentation."""
+
+import ast
+import gzip
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from multiobs.io import beside, load_flights
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "multiobs"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
+# Which rooms may import an optional package, at the top of the file or inside a function.
+ROOMS = {
+    "matplotlib": {"plots", "report", "demo", "experiments"},
+    "typer": {"_commands"},
+    "rich": {"_commands", "report", "experiments"},
+    "dask": {"scale", "experiments"},
+    "duckdb": {"scale"},
+    "pyarrow": {"scale", "io", "experiments"},
+}
+
+
+def pins(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"]
+    return {
+        re.sub(r"[-_.]+", "-", line.split("==")[0]).lower(): line.split("==")[1] for line in lines
+    }
+
+
+def number(version: str) -> tuple[int, ...]:
+    found = tuple(int(part) for part in re.findall(r"\d+", version))
+    while found and found[-1] == 0:
+        found = found[:-1]
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
+def test_requirements_are_exact_and_name_no_index(path: Path) -> None:
+    lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+", line), line
+
+
+def test_minimum_requirements_are_the_declared_lower_bounds() -> None:
+    installed = pins(ROOT / "requirements" / "minimum.txt")
+    extras = PROJECT["optional-dependencies"]
+    declared = [*PROJECT["dependencies"], *extras["plot"], *extras["cli"], *extras["scale"]]
+    for requirement in declared:
+        name, _, low = requirement.partition(">=")
+        assert number(installed[name]) == number(low), requirement
+
+
+def test_versions_agree() -> None:
+    version = PROJECT["version"]
+    assert metadata.version("multiobs") == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("package", sorted(ROOMS))
+def test_optional_packages_stay_in_their_rooms(package: str) -> None:
+    users = {room(path) for path in SOURCE.rglob("*.py") if package in imports(path)}
+    assert users <= ROOMS[package]
+
+
+def test_optional_packages_are_not_needed_to_import_and_fit() -> None:
+    blocked = [*ROOMS, "pandas", "polars", "tqdm"]
+    program = f"""
+import sys
+for name in {blocked!r}:
+    sys.modules[name] = None
+import numpy as np
+from multiobs import MultiObservationRegressor
+x = np.linspace(0, 1, 200)
+y = np.where(np.arange(200) % 2, 1.0, -1.0)
+model = MultiObservationRegressor("variance", "sliding", transport=None).fit(x[:, None], y)
+print(model.predict([[0.5]]).round(6))
+"""
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr == ""
+    assert run.stdout == "[2.]\n"
+
+
+def test_bundled_flights_are_what_their_note_says() -> None:
+    flights = load_flights()
+    note = (SOURCE / "data" / "README.md").read_text()
+    assert {len(column) for column in flights.values()} == {40919}
+    assert "40,919" in note
+    assert set(np.unique(flights["origin"])) == {"EWR", "JFK", "LGA"}
+    assert 0 <= flights["departure"].min() < flights["departure"].max() < 24 * 60
+    assert flights["air_time"].min() > 0
+    for name in flights:
+        assert name in note
+
+
+def test_package_data_is_installed() -> None:
+    package = resources.files("multiobs")
+    for name in ("py.typed", "data/flights.csv.gz", "data/README.md", "data/LICENSE"):
+        assert package.joinpath(name).is_file(), name
+    packed = package.joinpath("data/flights.csv.gz").read_bytes()
+    assert gzip.decompress(packed).startswith(b"month,day,departure,")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    target.write_text("old")
+
+    def interrupted() -> None:
+        with beside(target) as temporary:
+            temporary.write_text("half of the new")
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        interrupted()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_every_public_module_is_in_the_reference() -> None:
+    reference = (ROOT / "docs" / "api" / "index.md").read_text()
+    internal = {"cli", "demo", "report"}
+    for path in SOURCE.iterdir():
+        name = path.stem
+        is_module = path.suffix == ".py" or (path / "__init__.py").exists()
+        if is_module and not name.startswith("_") and name not in internal:
+            assert re.search(rf"^   {name}$", reference, re.M), (
+                f"{name} is missing in docs/api/index.md"
+            )
+
+
+def resolve(name: str) -> object:
+    """The object of a dotted name such as multiobs.samplers.Nearby."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        return inspect.getattr_static(found, parts[-1]) if length < len(parts) else found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_names_in_the_documentation_exist(path: Path) -> None:
+    references = re.findall(r"\{py:\w+\}`~?([\w.]+)`", path.read_text())
+    for name in references:
+        assert resolve(name) is not None
+
+
+def test_what_the_paper_map_calls_to_come_has_not_come() -> None:
+    lines = (ROOT / "docs" / "paper_map.md").read_text().splitlines()
+    for line in lines:
+        before, found, _ = line.partition("*to come*")
+        for name in re.findall(r"`(\w+(?:\.\w+)?)`", before) if found else []:
+            try:
+                resolve(f"multiobs.{name}")
+            except (ModuleNotFoundError, AttributeError):
+                continue
+            pytest.fail(f"docs/paper_map.md calls {name} 'to come', but it is there: {line}")
