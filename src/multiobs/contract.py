@@ -1,0 +1,381 @@
+r"""The one sum that data must supply, and the one place that decides how to form it.
+
+``contract(tuples, kernel, Z, y, k)`` is :math:`\sum_t h(y_t)\, \tilde z_t^{\otimes k}`.  Every branch
+of :func:`plan` returns the same array; a kernel without a fast branch is enumerated.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import factorial, prod
+from typing import Literal, final
+
+import numpy as np
+
+from multiobs import _ranks, _series, _sums
+from multiobs._progress import progress
+from multiobs._types import FloatArray, IntArray
+from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant, same_category
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+Branch = Literal["list", "running sums", "rank tree", "categories"]
+
+FEW = 20_000  # so few tuples are listed at once in less time than running sums take to set up
+LIMIT = 200_000_000  # tuples that are enumerated without being asked twice
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """How a sum over tuples is formed, and why.
+
+    Attributes
+    ----------
+    branch : str
+        "list", "running sums", "rank tree" or "categories".
+    tuples : int
+        How many tuples the sum runs over.
+    reason : str
+        One sentence.
+    """
+
+    branch: Branch
+    tuples: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.branch} ({self.tuples:.4g} tuples): {self.reason}"
+
+
+@final
+@dataclass(frozen=True)
+class Lifted:
+    """Features of the representative that are not affine in x: z~ = function(x~).
+
+    Parameters
+    ----------
+    X : ndarray, (n, d)
+        Positions of the rows.
+    function : callable
+        Takes representatives (t, d) and returns features (t, p).
+    """
+
+    X: FloatArray
+    function: Callable[[FloatArray], FloatArray]
+
+
+Features = FloatArray | Lifted
+
+
+def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> Plan:
+    """Say how ``contract`` forms the sum of this kernel over these tuples.
+
+    Parameters
+    ----------
+    tuples : TupleSet
+        Which rows go together.
+    kernel : Kernel
+        The function of the labels.
+    k : int
+        The power of the features.
+    affine : bool
+        Whether the representative's features are the mean of the members' features.
+
+    Returns
+    -------
+    Plan
+        The branch, the number of tuples and the reason.
+
+    Examples
+    --------
+    >>> from multiobs.tuples import Windows
+    >>> n = 10_000
+    >>> wide = Windows(np.arange(n), np.full(n, n), arity=5)
+    >>> print(plan(wide, OrderStatistic([1.0, 0, 0, 0, 0])))
+    rank tree (8.325e+17 tuples): order statistics of windows need ranks, not tuples
+    """
+    count = tuples.count()
+    if isinstance(tuples, Tuples):
+        return Plan("list", count, "the tuples are listed already")
+    if not affine:
+        return Plan("list", count, "features that are not affine in x need each representative")
+    if count <= max(FEW, 2 * tuples.n_rows):
+        return Plan("list", count, "so few tuples are listed in no time")
+    if isinstance(kernel, Monomials):
+        return Plan("running sums", count, "a polynomial in moments needs power sums only")
+    if isinstance(kernel, Equality):
+        return Plan("categories", count, "equal labels are counted within their category")
+    if isinstance(kernel, OrderStatistic) and k <= 1:
+        return Plan("rank tree", count, "order statistics of windows need ranks, not tuples")
+    return Plan("list", count, "no faster sum is known for this kernel")
+
+
+def contract(
+    tuples: TupleSet,
+    kernel: Kernel,
+    Z: Features,
+    y: FloatArray,
+    k: int,
+    *,
+    weight: FloatArray | None = None,
+    branch: Branch | None = None,
+    limit: int = LIMIT,
+) -> FloatArray:
+    r"""Sum of a kernel times the k-th tensor power of the representative's features.
+
+    .. math:: \sum_t \Big(\prod_{i \in t} w_i\Big)\, h(y_t)\, \tilde z_t^{\otimes k},
+       \qquad \tilde z_t = \frac1m \sum_{i \in t} z_i
+
+    Parameters
+    ----------
+    tuples : TupleSet
+        Which rows go together.
+    kernel : Kernel
+        The function h of the m labels.
+    Z : ndarray (n, p) or Lifted
+        Features of the rows.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    k : int
+        The power.
+    weight : ndarray (n,), optional
+        Weights of the rows, multiplied within a tuple.
+    branch : str, optional
+        Force a branch of :func:`plan`; for tests and benchmarks.
+    limit : int
+        The most tuples that are enumerated.
+
+    Returns
+    -------
+    ndarray, shape (p,) * k
+        The symmetric tensor.
+
+    Examples
+    --------
+    >>> from multiobs.kernels import moment
+    >>> from multiobs.tuples import Tuples
+    >>> pairs = Tuples(np.array([[0, 1], [1, 2]]), rows=3)
+    >>> variance = moment(2) - moment(1) * moment(1)
+    >>> contract(pairs, variance, np.ones((3, 1)), np.array([0.0, 2.0, 2.0]), 1)
+    array([2.])
+    """
+    kernels: list[Kernel | None] = [None] * k + [kernel]
+    found = contract_all(tuples, kernels, Z, y, weight=weight, branch=branch, limit=limit)[k]
+    assert found is not None
+    return found
+
+
+def contract_all(
+    tuples: TupleSet,
+    kernels: Sequence[Kernel | None],
+    Z: Features,
+    y: FloatArray,
+    *,
+    weight: FloatArray | None = None,
+    branch: Branch | None = None,
+    limit: int = LIMIT,
+) -> list[FloatArray | None]:
+    """Contract the kernel of each power k of a loss in as few passes as possible."""
+    labels = y[:, None] if y.ndim == 1 else y
+    affine = not isinstance(Z, Lifted)
+    out: list[FloatArray | None] = [None] * len(kernels)
+    listed: list[tuple[int, Kernel]] = []
+    summed: list[tuple[int, Monomials]] = []
+    for k, kernel in enumerate(kernels):
+        if kernel is None:
+            continue
+        chosen = branch or plan(tuples, kernel, k, affine).branch
+        if chosen == "list" or isinstance(tuples, Tuples):
+            listed.append((k, kernel))
+        elif isinstance(kernel, Monomials):
+            summed.append((k, kernel))
+        elif isinstance(kernel, Equality):
+            same = _same_label(tuples, labels)
+            even = constant(kernel.scale, kernel.arity)
+            out[k] = contract(same, even, Z, np.zeros(labels.shape[0]), k, weight=weight)
+        elif isinstance(kernel, OrderStatistic) and k <= 1 and isinstance(Z, np.ndarray):
+            out[k] = _ranked(tuples, kernel, Z, labels[:, 0], k, weight)
+        else:
+            listed.append((k, kernel))
+    if summed and isinstance(Z, np.ndarray) and isinstance(tuples, Windows | Graph):
+        for (k, _), tensor in zip(
+            summed, _running(tuples, summed, Z, labels, weight), strict=True
+        ):
+            out[k] = tensor
+    if listed:
+        for (k, _), tensor in zip(
+            listed, _enumerated(tuples, listed, Z, y, weight, limit), strict=True
+        ):
+            out[k] = tensor
+    return out
+
+
+def representatives(part: Tuples, Z: FloatArray) -> FloatArray:
+    """Features z~ of listed tuples: the representative's row, or the mean of the members."""
+    if part.representative is not None:
+        return Z[part.representative]
+    return np.asarray(Z[part.members].mean(axis=1))
+
+
+def features_of(part: Tuples, Z: Features) -> FloatArray:
+    """Features z~ (t, p) of listed tuples, whether or not they are affine in x."""
+    if isinstance(Z, Lifted):
+        return Z.function(representatives(part, Z.X))
+    return representatives(part, Z)
+
+
+def tuple_weights(part: Tuples, weight: FloatArray | None) -> FloatArray | None:
+    """Weight of each listed tuple: its own times the product of its rows' weights."""
+    if weight is None:
+        return part.weight
+    product_of_rows = np.asarray(weight[part.members].prod(axis=1))
+    return product_of_rows if part.weight is None else product_of_rows * part.weight
+
+
+def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT) -> Iterator[Tuples]:
+    """List the tuples in chunks, with a progress bar on a terminal; refuse past the limit."""
+    total = tuples.count()
+    if total > limit:
+        raise ValueError(
+            f"enumerating must stay below {limit:.3g} tuples, got {total:.4g}: narrow the "
+            "windows (a smaller epsilon or fewer neighbours), use SlidingWindow, take a random "
+            "subset with max_tuples, or raise the limit"
+        )
+    return progress(tuples.chunks(), total, "tuples", lambda part: part.count())
+
+
+def _enumerated(
+    tuples: TupleSet,
+    kernels: Sequence[tuple[int, Kernel]],
+    Z: Features,
+    y: FloatArray,
+    weight: FloatArray | None,
+    limit: int,
+) -> list[FloatArray]:
+    totals: list[FloatArray | None] = [None] * len(kernels)
+    for part in enumerate_tuples(tuples, limit):
+        z = features_of(part, Z)
+        Y = y[part.members]
+        w = tuple_weights(part, weight)
+        for i, (k, kernel) in enumerate(kernels):
+            values = kernel(Y) if w is None else kernel(Y) * w
+            tensor = _weighted_power(values, z, k)
+            held = totals[i]
+            totals[i] = tensor if held is None else held + tensor
+    if totals[0] is None:
+        p = features_of(Tuples(np.zeros((1, tuples.arity), np.int64), tuples.n_rows), Z).shape[1]
+        return [np.zeros((p,) * k) for k, _ in kernels]
+    return [each for each in totals if each is not None]
+
+
+def _weighted_power(values: FloatArray, z: FloatArray, k: int) -> FloatArray:
+    if k == 0:
+        return np.asarray(values.sum())
+    if k == 1:
+        return np.asarray(values @ z)
+    if k == 2:
+        return np.asarray((z * values[:, None]).T @ z)
+    letters = "abcdef"[:k]
+    operands = ",".join(f"t{letter}" for letter in letters)
+    return np.asarray(
+        np.einsum(f"t,{operands}->{letters}", values, *[z] * k, optimize=True), dtype=np.float64
+    )
+
+
+def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[int]]:
+    """Varying columns of Z, the values of the constant ones, and which columns vary."""
+    fixed = {c: float(Z[0, c]) for c in range(Z.shape[1]) if np.all(Z[:, c] == Z[0, c])}
+    varying = [c for c in range(Z.shape[1]) if c not in fixed]
+    return np.ascontiguousarray(Z[:, varying]), fixed, varying
+
+
+def assemble(
+    coefficients: Sequence[float] | FloatArray,
+    k: int,
+    m: int,
+    p: int,
+    fixed: dict[int, float],
+    varying: list[int],
+) -> FloatArray:
+    """Build the k-th tensor from coefficients of exp(ζ·m u~) up to degree k."""
+    where = _series.position(len(varying), k)
+    rank = {c: i for i, c in enumerate(varying)}
+    tensor = np.zeros((p,) * k)
+    for entry in product(range(p), repeat=k):
+        counts = [0] * len(varying)
+        value = 1.0
+        for c in entry:
+            if c in fixed:
+                value *= fixed[c]
+            else:
+                counts[rank[c]] += 1
+        alpha = tuple(counts)
+        size = prod(factorial(a) for a in alpha) / float(m) ** sum(alpha)
+        tensor[entry] = value * size * coefficients[where[alpha]]
+    return tensor
+
+
+def _running(
+    tuples: Windows | Graph,
+    kernels: Sequence[tuple[int, Monomials]],
+    Z: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> list[FloatArray]:
+    U, fixed, varying = split_constants(Z)
+    p = U.shape[1]
+    evaluator = _sums.Evaluator(
+        [(kernel, k) for k, kernel in kernels], _sums.Rows(U, y, weight)
+    )
+    totals = [np.zeros(len(_series.monomials(p, k))) for k, _ in kernels]
+    for chunk in evaluator.chunks(tuples):
+        for total, (k, kernel) in zip(totals, kernels, strict=True):
+            total += [each.sum() for each in evaluator.anchor_sums(chunk, kernel, k)]
+    return [
+        assemble(total, k, tuples.arity, Z.shape[1], fixed, varying)
+        for total, (k, _) in zip(totals, kernels, strict=True)
+    ]
+
+
+def _ranked(
+    tuples: TupleSet,
+    kernel: OrderStatistic,
+    Z: FloatArray,
+    y: FloatArray,
+    k: int,
+    weight: FloatArray | None,
+) -> FloatArray:
+    U, fixed, varying = split_constants(Z)
+    sums = ranked_anchor_sums(tuples, kernel, U if k else U[:, :0], y, weight).sum(axis=0)
+    return assemble(sums, k, tuples.arity, Z.shape[1], fixed, varying)
+
+
+def ranked_anchor_sums(
+    tuples: TupleSet,
+    kernel: OrderStatistic,
+    U: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Per anchor: Σ ψ, then Σ ψ Σu for each feature, in the anchors' own order, (n, 1 + p)."""
+    if kernel.shift_invariant:
+        y = y - np.median(y)
+    if isinstance(tuples, Windows):
+        rows = tuples.order
+        w = None if weight is None else np.ascontiguousarray(weight[rows])
+        U_sorted = np.ascontiguousarray(U[rows])
+        return _ranks.order_statistic_sums(
+            np.ascontiguousarray(y[rows]), U_sorted, w, tuples.stop, kernel.coefs, rows.size
+        )
+    assert isinstance(tuples, Graph)
+    return _ranks.order_statistic_sums_lists(
+        y, np.ascontiguousarray(U), weight, tuples.indptr, tuples.indices, kernel.coefs
+    )
+
+
+def _same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:
+    codes: IntArray = same_category(y)
+    if isinstance(tuples, Windows):
+        return tuples.refined(codes)
+    assert isinstance(tuples, Graph)
+    return tuples.keep(codes[tuples.indices] == codes[tuples.anchor_of_edges()])

@@ -1,0 +1,469 @@
+"""From x to tuples of rows.  No sampler ever sees a label, so labels can be bought later.
+
+Each sampler has ``build(X, arity, rng, groups=None)``: X is (n, d), ``groups`` holds codes that
+a tuple never crosses.  Ties in x are broken by row order, never by y: sorting ties by y would
+make adjacent differences too small.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import floor, sqrt
+from typing import Literal, final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import KDTree
+
+from multiobs import _check, matching
+from multiobs._types import FloatArray, IntArray
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows, group_ends, order_by, sorted_windows
+
+Scale = Literal["robust", "none"] | npt.ArrayLike
+
+
+class Sampler(ABC):
+    """Builds the tuples of rows whose labels are used together, from x alone."""
+
+    @abstractmethod
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> TupleSet:
+        """Return the tuples of ``arity`` rows of X (n, d)."""
+
+
+@final
+@dataclass(frozen=True)
+class Naive(Sampler):
+    r"""Algorithm 1 of the paper: fresh candidates for each representative.
+
+    The first n rows are representatives, the others are dealt out in order, N/n candidates to
+    each, of which the m nearest give their labels.  Every label is used at most once.
+
+    Parameters
+    ----------
+    n_metasamples : int or "auto"
+        The number n; "auto" solves :math:`N = m\,n^{(d+3)/2}` (the sampling lemma without its
+        constants) for the rows at hand.
+    shuffle : bool
+        Deal the rows in random order; wanted when the rows come sorted by x.
+    """
+
+    n_metasamples: int | Literal["auto"] = "auto"
+    shuffle: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_metasamples != "auto":
+            _check.integer("n_metasamples", self.n_metasamples, low=1)
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Tuples:
+        def one(rows: IntArray) -> tuple[IntArray, IntArray]:
+            total = rows.size
+            n = self._size(total, arity, X.shape[1])
+            per = (total - n) // n if n else 0
+            if n == 0 or per < arity:
+                return _no_tuples(arity)
+            candidates = rows[n : n + n * per].reshape(n, per)
+            gap = X[candidates] - X[rows[:n], None, :]
+            distance = np.einsum("ijk,ijk->ij", gap, gap)
+            nearest = np.argsort(distance, axis=1, kind="stable")[:, :arity]
+            return np.take_along_axis(candidates, nearest, axis=1), rows[:n]
+
+        return _by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
+
+    def _size(self, total: int, arity: int, d: int) -> int:
+        if self.n_metasamples == "auto":
+            n = floor((total / arity) ** (2 / (d + 3)))
+            return min(max(n, 1), total // (arity + 1))
+        n = self.n_metasamples
+        if n * (arity + 1) > total:
+            raise ValueError(
+                f"n_metasamples must be at most {total // (arity + 1)} for {total} rows and "
+                f"{arity} observations, got {n}"
+            )
+        return n
+
+
+@final
+@dataclass(frozen=True)
+class Improved(Sampler):
+    r"""Algorithm 2 of the paper: batches of candidates in a maximum matching.
+
+    The first n rows are representatives, the others form m batches (m - 1 when the
+    representative's own label is used) that are each matched to the representatives within
+    epsilon; a maximum matching, and whoever is left over is matched in order.  On a fixed data
+    set the paper's appendix searches for the largest n with a perfect matching; for m = 2 it
+    uses one batch and the representative's own label, which generalises to m - 1 batches.
+
+    Parameters
+    ----------
+    epsilon : float or "paper"
+        Largest distance of a match, in the units of x; "paper" is :math:`1/(2\sqrt{n})`
+        scaled to the data.
+    n_metasamples : int or "search"
+        The number n of representatives.
+    own_label : bool
+        Whether the label of the representative itself is the first of the m.
+    shuffle : bool
+        Deal the rows in random order; wanted when the rows come sorted by x.
+    """
+
+    epsilon: float | Literal["paper"] = "paper"
+    n_metasamples: int | Literal["search"] = "search"
+    own_label: bool = True
+    shuffle: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epsilon != "paper":
+            _check.positive("epsilon", self.epsilon)
+        if self.n_metasamples != "search":
+            _check.integer("n_metasamples", self.n_metasamples, low=1)
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Tuples:
+        epsilon = paper_epsilon(X) if self.epsilon == "paper" else float(self.epsilon)
+        batches = arity - 1 if self.own_label else arity
+
+        def one(rows: IntArray) -> tuple[IntArray, IntArray]:
+            points = X[rows]
+            if self.n_metasamples == "search":
+                n = matching.largest_perfect(points, batches, epsilon)
+            else:
+                n = self.n_metasamples
+                if n * (batches + 1) > rows.size:
+                    raise ValueError(
+                        f"n_metasamples must be at most {rows.size // (batches + 1)} for "
+                        f"{rows.size} rows and {arity} observations, got {n}"
+                    )
+            if n == 0:
+                return _no_tuples(arity)
+            matched = [
+                first + matching.complete(points[:n], points[first:last], epsilon)
+                for first, last in matching.batch_bounds(rows.size, n, batches)
+            ]
+            members = [np.arange(n), *matched] if self.own_label else matched
+            return rows[np.stack(members, axis=1)], rows[:n]
+
+        return _by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
+
+
+@final
+@dataclass(frozen=True)
+class SlidingWindow(Sampler):
+    """Algorithm 3 of the paper: every m adjacent rows, n - m + 1 metasamples, one column of x.
+
+    Examples
+    --------
+    >>> x = np.array([[0.3], [0.1], [0.2]])
+    >>> SlidingWindow().build(x, 2, np.random.default_rng(0)).listed().members.tolist()
+    [[1, 2], [2, 0]]
+    """
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Windows:
+        order, ends = _sorted_column("SlidingWindow", X, groups)
+        stop = np.minimum(np.arange(order.size, dtype=np.int64) + arity, ends)
+        return Windows(order, stop, arity)
+
+
+@final
+@dataclass(frozen=True)
+class Disjoint(Sampler):
+    """The partition into blocks of m adjacent rows (footnote to Algorithm 3), one column of x.
+
+    Examples
+    --------
+    >>> x = np.array([[0.3], [0.1], [0.2], [0.4]])
+    >>> Disjoint().build(x, 2, np.random.default_rng(0)).members.tolist()
+    [[1, 2], [0, 3]]
+    """
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Tuples:
+        order, ends = _sorted_column("Disjoint", X, groups)
+        position = np.arange(order.size, dtype=np.int64)
+        begins = np.searchsorted(ends, ends, side="left")
+        first = position[((position - begins) % arity == 0) & (position + arity <= ends)]
+        return Tuples(order[first[:, None] + np.arange(arity)], X.shape[0])
+
+
+@final
+@dataclass(frozen=True)
+class Nearby(Sampler):
+    r"""Algorithm 4 of the paper: all m-subsets of rows inside an interval of width epsilon.
+
+    In one column the tuple belongs to its leftmost row.  In more columns the interval becomes a
+    ball around each row: all subsets of the row and m - 1 others within epsilon of it.
+
+    Parameters
+    ----------
+    epsilon : float, "paper" or "auto"
+        Width in the units of x.  "paper" is :math:`1/(2\sqrt{n})` scaled to the data: the width
+        that holds :math:`\sqrt{n}/2` rows at a typical place.  "auto" asks the estimator to
+        choose by validation; a sampler on its own then takes "paper".
+    scale : {"robust", "none"} or array of d scales
+        Units of the distance in several columns; "robust" divides by interquartile ranges.
+    """
+
+    epsilon: float | Literal["paper", "auto"] = "auto"
+    scale: Scale = "robust"
+
+    def __post_init__(self) -> None:
+        if self.epsilon not in ("paper", "auto"):
+            _check.nonnegative("epsilon", self.epsilon)
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Windows | Graph:
+        if X.shape[1] == 1:
+            epsilon = paper_epsilon(X) if isinstance(self.epsilon, str) else float(self.epsilon)
+            return sorted_windows(X[:, 0], epsilon, arity, groups)
+        points = X / column_scales(X, self.scale)
+        epsilon = paper_epsilon(points) if isinstance(self.epsilon, str) else float(self.epsilon)
+
+        def ball(rows: IntArray) -> list[IntArray]:
+            tree = KDTree(points[rows])
+            found = tree.query_ball_point(points[rows], epsilon, return_sorted=True, workers=-1)
+            return [np.asarray(each, dtype=np.int64) for each in found]
+
+        return _graph(ball, X.shape[0], arity, groups)
+
+
+@final
+@dataclass(frozen=True)
+class Nearest(Sampler):
+    """Each row with its nearest neighbours, all m-subsets that contain it; any dimension.
+
+    Everybody as near as the last neighbour is taken in, so the tuples do not depend on the
+    order of the rows, and duplicates of x are neighbours at distance zero.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto"
+        Neighbours of a row, at least m - 1.
+    scale : {"robust", "none"} or array of d scales
+        Units of the distance in several columns; "robust" divides by interquartile ranges.
+    """
+
+    n_neighbors: int | Literal["auto"] = "auto"
+    scale: Scale = "robust"
+
+    def __post_init__(self) -> None:
+        if self.n_neighbors != "auto":
+            _check.integer("n_neighbors", self.n_neighbors, low=1)
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Graph:
+        k = max(arity - 1, 5) if self.n_neighbors == "auto" else self.n_neighbors
+        if k < arity - 1:
+            raise ValueError(
+                f"n_neighbors must be at least {arity - 1} for {arity} observations, got {k}"
+            )
+        points = X / column_scales(X, self.scale)
+        return _graph(lambda rows: _nearest_with_ties(points[rows], k), X.shape[0], arity, groups)
+
+
+@final
+@dataclass(frozen=True)
+class Replicates(Sampler):
+    """All m-subsets of the rows that share the very same x; any dimension.
+
+    Examples
+    --------
+    >>> x = np.array([[0.1], [0.2], [0.1], [0.1]])
+    >>> Replicates().build(x, 2, np.random.default_rng(0)).listed().members.tolist()
+    [[0, 2], [0, 3], [2, 3]]
+    """
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Windows:
+        if X.shape[1] == 1:
+            return sorted_windows(X[:, 0], 0.0, arity, groups)
+        keys = X if groups is None else np.column_stack([X, groups])
+        codes = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(codes, kind="stable").astype(np.int64)
+        stop = np.searchsorted(codes[order], codes[order], side="right").astype(np.int64)
+        return Windows(order, stop, arity)
+
+
+def paper_epsilon(X: FloatArray) -> float:
+    r"""The paper's :math:`1/(2\sqrt n)` on Unif(0, 1), in the units of these x.
+
+    In one column the median gap between a row and the one :math:`\sqrt n/2` places further on;
+    in more columns the median distance to the :math:`\sqrt n`-th neighbour.  Outliers, clusters
+    and ties change it as little as they change the typical distance of neighbours.
+
+    >>> x = np.linspace(0, 1, 1001)[:, None]
+    >>> round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2)
+    1.0
+    """
+    n, d = X.shape
+    if n < 2:
+        return 0.0
+    if d > 1:
+        k = min(max(round(sqrt(n)), 1), n - 1)
+        probe = X if n <= 20_000 else X[:: n // 10_000]
+        return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
+    x = np.sort(X[:, 0])
+    lag = min(sqrt(n) / 2, n - 1.0)
+    low = max(floor(lag), 1)
+    high = min(low + 1, n - 1)
+    gaps = [float(np.median(x[step:] - x[:-step])) for step in (low, high)]
+    share = min(max(lag - low, 0.0), 1.0)
+    typical = gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag
+    if typical == 0.0 and x[0] < x[-1]:  # ties hold enough rows together: zero width is right
+        return 0.0
+    return typical
+
+
+def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
+    """Units of distance for each column: interquartile range, else standard deviation, else 1."""
+    d = X.shape[1]
+    if isinstance(scale, str):
+        _check.choice("scale", scale, ("robust", "none"))
+        if scale == "none" or d == 1:
+            return np.ones(d)
+        low, high = np.quantile(X, [0.25, 0.75], axis=0)
+        spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
+        return np.where(spread > 0, spread, 1.0)
+    given: FloatArray = np.asarray(scale, dtype=np.float64)
+    if given.shape != (d,) or not np.all(given > 0):
+        raise ValueError(f"scale must be {d} positive numbers, got {scale!r}")
+    return given
+
+
+SAMPLERS: dict[str, Sampler] = {
+    "naive": Naive(),
+    "improved": Improved(),
+    "sliding": SlidingWindow(),
+    "disjoint": Disjoint(),
+    "nearby": Nearby(),
+    "nearest": Nearest(),
+    "replicates": Replicates(),
+}
+
+
+def resolve(sampler: str | Sampler) -> Sampler:
+    """Return the sampler itself, or the default one of that name."""
+    if isinstance(sampler, Sampler):
+        return sampler
+    if isinstance(sampler, str):
+        _check.choice("sampler", sampler, ("auto", *SAMPLERS))
+        if sampler in SAMPLERS:
+            return SAMPLERS[sampler]
+        raise ValueError("sampler 'auto' is chosen by an estimator, which sees all the data")
+    raise TypeError(f"sampler must be a name or a Sampler, got {sampler!r}")
+
+
+def _sorted_column(
+    name: str, X: FloatArray, groups: IntArray | None
+) -> tuple[IntArray, IntArray]:
+    if X.shape[1] != 1:
+        raise ValueError(
+            f"{name} needs one column of x, got {X.shape[1]}: use Nearest in more columns"
+        )
+    order = order_by(X[:, 0], groups)
+    ends = group_ends(order, groups)
+    if ends is None:
+        ends = np.full(order.size, order.size, dtype=np.int64)
+    return order, ends
+
+
+def _no_tuples(arity: int) -> tuple[IntArray, IntArray]:
+    return np.empty((0, arity), dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+def _row_groups(n: int, groups: IntArray | None) -> list[IntArray]:
+    if groups is None:
+        return [np.arange(n, dtype=np.int64)]
+    order = np.argsort(groups, kind="stable").astype(np.int64)
+    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    return np.split(order, cuts)
+
+
+def _by_group(
+    one: Callable[[IntArray], tuple[IntArray, IntArray]],
+    n: int,
+    arity: int,
+    rng: np.random.Generator,
+    groups: IntArray | None,
+    shuffle: bool,
+) -> Tuples:
+    members, representative = [], []
+    for rows in _row_groups(n, groups):
+        found, rep = one(rng.permutation(rows) if shuffle else rows)
+        members.append(found)
+        representative.append(rep)
+    return Tuples(np.concatenate(members), n, np.concatenate(representative))
+
+
+def _graph(
+    neighbours: Callable[[IntArray], list[IntArray]],
+    n: int,
+    arity: int,
+    groups: IntArray | None,
+) -> Graph:
+    lists: list[IntArray] = [np.empty(0, dtype=np.int64)] * n
+    for rows in _row_groups(n, groups):
+        for i, found in enumerate(neighbours(rows)):
+            lists[rows[i]] = rows[found[found != i]]
+    sizes = np.fromiter((each.size for each in lists), dtype=np.int64, count=n)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Graph(indptr, np.concatenate(lists) if n else np.empty(0, dtype=np.int64), arity)
+
+
+def _nearest_with_ties(points: FloatArray, k: int) -> list[IntArray]:
+    """Rows within the distance of the k-th other row, for every row."""
+    n = points.shape[0]
+    k = min(k, n - 1)
+    if k < 1:
+        return [np.empty(0, dtype=np.int64)] * n
+    tree = KDTree(points)
+    asked = min(n, k + 1 + 3)
+    distance, index = tree.query(points, k=asked, workers=-1)
+    radius = distance[:, k]  # the row itself is one of those at distance zero
+    crowded = np.flatnonzero(distance[:, -1] <= radius) if asked < n else np.empty(0, np.int64)
+    found = [np.sort(row[near]) for row, near in zip(index, distance <= radius[:, None], strict=True)]
+    for i in crowded:  # more ties than were asked for
+        found[i] = np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64)
+        found[i].sort()
+    return found

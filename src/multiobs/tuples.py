@@ -1,0 +1,340 @@
+"""Which rows go together: only row numbers, no values.
+
+Three shapes.  :class:`Tuples` lists them.  :class:`Windows` stands for all m-subsets of sorted
+runs of rows that contain the run's first row (its anchor).  :class:`Graph` stands for all
+m-subsets {anchor} + neighbours of it.  The last two are never listed unless somebody asks.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray, IntArray
+from multiobs._windows import stable_argsort, window_stops
+
+CHUNK = 1 << 17  # tuples held at once while enumerating
+
+
+class TupleSet(ABC):
+    """A set of m-tuples of row numbers, listed or implied."""
+
+    @property
+    @abstractmethod
+    def arity(self) -> int:
+        """The number m of rows in a tuple."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """The number of rows the tuples were drawn from."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """How many tuples there are, exactly."""
+
+    @abstractmethod
+    def chunks(self, size: int = CHUNK) -> Iterator["Tuples"]:
+        """List the tuples in a fixed order, at most about ``size`` at a time."""
+
+    @abstractmethod
+    def sample(self, size: int, rng: np.random.Generator) -> "Tuples":
+        """Return a uniform random subset, weighted so that its sums are unbiased."""
+
+    def listed(self) -> "Tuples":
+        """All tuples as one list."""
+        return concatenate(list(self.chunks()), self.arity, self.n_rows)
+
+
+@final
+@dataclass(frozen=True)
+class Tuples(TupleSet):
+    """Tuples as a table of row numbers.
+
+    Parameters
+    ----------
+    members : ndarray of int, (t, m)
+        Row numbers.
+    rows : int
+        How many rows there are.
+    representative : ndarray of int, (t,), optional
+        The row whose x stands for the tuple; by default the mean of the members' x does.
+    weight : ndarray, (t,), optional
+        How much each tuple counts; 1 by default.
+    """
+
+    members: IntArray
+    rows: int
+    representative: IntArray | None = None
+    weight: FloatArray | None = None
+
+    @property
+    def arity(self) -> int:
+        return int(self.members.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows
+
+    def count(self) -> int:
+        return int(self.members.shape[0])
+
+    def chunks(self, size: int = CHUNK) -> Iterator["Tuples"]:
+        for start in range(0, self.count(), size):
+            yield self._take(slice(start, start + size))
+
+    def sample(self, size: int, rng: np.random.Generator) -> "Tuples":
+        total = self.count()
+        if size >= total:
+            return self
+        chosen = np.sort(rng.choice(total, size=size, replace=False))
+        part = self._take(chosen)
+        weight = np.ones(size) if part.weight is None else part.weight
+        return Tuples(part.members, self.rows, part.representative, weight * (total / size))
+
+    def _take(self, which: slice | IntArray) -> "Tuples":
+        rep = None if self.representative is None else self.representative[which]
+        weight = None if self.weight is None else self.weight[which]
+        return Tuples(self.members[which], self.rows, rep, weight)
+
+
+def concatenate(parts: list[Tuples], arity: int, n_rows: int) -> Tuples:
+    """Join lists of tuples of the same rows."""
+    if not parts:
+        return Tuples(np.empty((0, arity), dtype=np.int64), n_rows)
+    rep = weight = None
+    if parts[0].representative is not None:
+        rep = np.concatenate([p.representative for p in parts if p.representative is not None])
+    if parts[0].weight is not None:
+        weight = np.concatenate([p.weight for p in parts if p.weight is not None])
+    return Tuples(np.concatenate([p.members for p in parts]), n_rows, rep, weight)
+
+
+class Anchored(TupleSet):
+    """Tuples made of an anchor and m - 1 of its partners."""
+
+    @property
+    @abstractmethod
+    def n_partners(self) -> IntArray:
+        """How many partners each anchor has."""
+
+    @abstractmethod
+    def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
+        """Row numbers (t, m) of anchors (t,) with partner numbers (t, m-1)."""
+
+    def count(self) -> int:
+        q = self.arity - 1
+        sizes, times = np.unique(self.n_partners, return_counts=True)
+        return sum(comb(int(w), q) * int(c) for w, c in zip(sizes, times, strict=True))
+
+    def chunks(self, size: int = CHUNK) -> Iterator[Tuples]:
+        if self.count() > np.iinfo(np.int64).max // 2:
+            raise ValueError(
+                f"listing needs fewer than 2^62 tuples, got {self.count():.3g}: "
+                "narrow the windows, or take a random subset of the tuples"
+            )
+        q = self.arity - 1
+        per_anchor = subset_counts(self.n_partners, q)
+        ends = np.cumsum(per_anchor)
+        total = int(ends[-1]) if ends.size else 0
+        for start in range(0, total, size):
+            numbers = np.arange(start, min(start + size, total), dtype=np.int64)
+            anchors = np.searchsorted(ends, numbers, side="right").astype(np.int64)
+            within = numbers - (ends[anchors] - per_anchor[anchors])
+            partners = unrank_subsets(within, q, int(self.n_partners.max(initial=0)))
+            yield Tuples(self.rows_of(anchors, partners), self.n_rows)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Tuples:
+        total = self.count()
+        if size >= total:
+            return self.listed()
+        q = self.arity - 1
+        if total < 2**62:
+            # Draw tuple numbers without replacement, then find out which tuples they name.
+            numbers = _distinct_integers(total, size, rng)
+            per_anchor = subset_counts(self.n_partners, q)
+            ends = np.cumsum(per_anchor)
+            anchors = np.searchsorted(ends, numbers, side="right").astype(np.int64)
+            within = numbers - (ends[anchors] - per_anchor[anchors])
+            partners = unrank_subsets(within, q, int(self.n_partners.max(initial=0)))
+        else:
+            # Repeats are then so improbable that independent draws serve as well.
+            weight = np.array([float(comb(int(w), q)) for w in self.n_partners])
+            anchors = rng.choice(weight.size, size=size, p=weight / weight.sum())
+            partners = np.stack(
+                [np.sort(rng.choice(self.n_partners[a], size=q, replace=False)) for a in anchors]
+            ).astype(np.int64)
+        members = self.rows_of(anchors, partners)
+        return Tuples(members, self.n_rows, None, np.full(size, float(total) / size))
+
+
+@final
+class Windows(Anchored):
+    """All m-subsets of sorted rows i, i+1, … stop[i]-1 that contain row i, for every i.
+
+    Sliding windows, disjoint blocks, intervals of width epsilon and groups of replicates are
+    all of this shape; they differ in ``stop`` only.
+
+    Parameters
+    ----------
+    order : ndarray of int, (n,)
+        Row numbers in sorted order.
+    stop : ndarray of int, (n,)
+        One past the last sorted position that may go with the anchor; nondecreasing.
+    arity : int
+        The number m of rows in a tuple.
+
+    Examples
+    --------
+    >>> pairs = Windows(np.array([2, 0, 1]), np.array([2, 3, 3]), arity=2)
+    >>> pairs.listed().members.tolist()
+    [[2, 0], [0, 1]]
+    """
+
+    def __init__(self, order: IntArray, stop: IntArray, arity: int, n_rows: int | None = None):
+        self.order = order
+        self.stop = stop
+        self._arity = arity
+        self._n_rows = int(order.size) if n_rows is None else n_rows
+
+    @property
+    def arity(self) -> int:
+        return self._arity
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_rows
+
+    @property
+    def n_partners(self) -> IntArray:
+        return self.stop - np.arange(1, self.stop.size + 1)
+
+    def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
+        positions = np.concatenate([anchors[:, None], anchors[:, None] + 1 + partners], axis=1)
+        return self.order[positions]
+
+    def refined(self, codes: IntArray) -> "Windows":
+        """Return the same windows cut so that only rows of equal code go together."""
+        here = codes[self.order]
+        by_code = np.argsort(here, kind="stable")
+        # Positions of one code stay in sorted order, so its partners are again contiguous.
+        first = np.flatnonzero(np.diff(here[by_code], prepend=-1))
+        n = self.order.size
+        stop = np.empty(n, dtype=np.int64)
+        for a, b in zip(first, [*first[1:], n], strict=True):
+            run = by_code[a:b]
+            stop[a:b] = a + np.searchsorted(run, self.stop[run], side="left")
+        return Windows(self.order[by_code], stop, self._arity, self._n_rows)
+
+
+@final
+class Graph(Anchored):
+    """All m-subsets {i} + (m - 1 neighbours of i), for every row i.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int
+        Neighbours of row i are ``indices[indptr[i]:indptr[i+1]]``, as in a CSR matrix.
+    arity : int
+        The number m of rows in a tuple.
+    """
+
+    def __init__(self, indptr: IntArray, indices: IntArray, arity: int) -> None:
+        self.indptr = indptr
+        self.indices = indices
+        self._arity = arity
+
+    @property
+    def arity(self) -> int:
+        return self._arity
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.indptr.size - 1)
+
+    @property
+    def n_partners(self) -> IntArray:
+        return np.diff(self.indptr)
+
+    def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
+        neighbours = self.indices[self.indptr[anchors][:, None] + partners]
+        return np.concatenate([anchors[:, None], neighbours], axis=1)
+
+    def keep(self, edges: "np.typing.NDArray[np.bool_]") -> "Graph":
+        """Return the graph with only the marked edges."""
+        counts = np.add.reduceat(
+            np.concatenate([edges.astype(np.int64), [0]]), self.indptr[:-1]
+        ) * (self.n_partners > 0)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return Graph(indptr, self.indices[edges], self._arity)
+
+    def anchor_of_edges(self) -> IntArray:
+        """Return the anchor of every edge."""
+        return np.repeat(np.arange(self.n_rows, dtype=np.int64), self.n_partners)
+
+
+def subset_counts(sizes: IntArray, q: int) -> IntArray:
+    """Binomial coefficients C(size, q) as integers."""
+    out = np.ones(sizes.size, dtype=np.int64)
+    for j in range(q):  # exact: each partial product is itself a binomial coefficient
+        out = out * np.maximum(sizes - j, 0) // (j + 1)
+    return out
+
+
+def unrank_subsets(numbers: IntArray, q: int, largest: int) -> IntArray:
+    """q-subsets of 0, 1, 2, … by their number in colexicographic order, (t, q) ascending.
+
+    >>> unrank_subsets(np.array([0, 1, 2]), 2, largest=3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    out = np.empty((numbers.size, q), dtype=np.int64)
+    rest = numbers.copy()
+    values = np.arange(largest + 1, dtype=np.int64)
+    for j in range(q, 0, -1):
+        if j == 1:
+            out[:, 0] = rest
+            break
+        table = subset_counts(values, j)
+        top = np.searchsorted(table, rest, side="right") - 1
+        out[:, j - 1] = top
+        rest = rest - table[top]
+    return out
+
+
+def _distinct_integers(total: int, size: int, rng: np.random.Generator) -> IntArray:
+    """``size`` distinct integers below ``total``, sorted, without a table of ``total``."""
+    chosen = np.unique(rng.integers(0, total, size=size))
+    while chosen.size < size:
+        more = rng.integers(0, total, size=2 * (size - chosen.size))
+        chosen = np.unique(np.concatenate([chosen, more]))
+    return np.sort(rng.permutation(chosen)[:size]).astype(np.int64)
+
+
+def sorted_windows(x: FloatArray, epsilon: float, arity: int, groups: IntArray | None) -> Windows:
+    """Intervals of width epsilon over sorted x: the one definition of 'within epsilon'.
+
+    Row j goes with an earlier row i exactly when ``x_j - x_i <= epsilon`` in floating point.
+    Ties in x are kept in row order, whatever the labels are.
+    """
+    order = order_by(x, groups)
+    stop = window_stops(x[order], epsilon, group_ends(order, groups))
+    return Windows(order, stop, arity)
+
+
+def order_by(x: FloatArray, groups: IntArray | None) -> IntArray:
+    """Row numbers by group, then x, then row number."""
+    order = stable_argsort(x)
+    if groups is None:
+        return order
+    return order[np.argsort(groups[order], kind="stable")]
+
+
+def group_ends(order: IntArray, groups: IntArray | None) -> IntArray | None:
+    """For each sorted position, one past the last position of its group."""
+    if groups is None:
+        return None
+    here = groups[order]
+    return np.searchsorted(here, here, side="right").astype(np.int64)
