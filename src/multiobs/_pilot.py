@@ -67,7 +67,7 @@ class SplinePilot:
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
             self._polynomials: list[FloatArray] = []
-            self._inverse = np.zeros((0, 0))
+            self._inverse = self._sandwich = np.zeros((0, 0))
             self.effective_df_ = 1.0
             self._constant_leverage = 1.0 / rows
             return self
@@ -87,19 +87,31 @@ class SplinePilot:
     def leverage(self, X: FloatArray) -> FloatArray:
         """Return how much a unit-weight label at each row of X moves its own fitted value.
 
-        At the rows of the fit these are the diagonal entries of the smoother matrix, whose sum is
+        At the rows of the fit these are the diagonal entries of the smoother matrix H, whose sum is
         ``effective_df_``; shape (q,).
         """
+        return self._quadratic(X, self._inverse)
+
+    def residual_share(self, X: FloatArray) -> FloatArray:
+        r"""Return the share of the noise variance that is left in each squared residual.
+
+        With H the smoother matrix, :math:`\mathbb{E}\, e_i^2 = \sigma^2 (1 - 2 h_{ii} + (H
+        H')_{ii})` up to the bias of the fit, so a squared residual divided by this number is
+        corrected for degrees of freedom; shape (q,).
+        """
+        return 1.0 - 2.0 * self.leverage(X) + self._quadratic(X, self._sandwich)
+
+    def _quadratic(self, X: FloatArray, matrix: FloatArray) -> FloatArray:
         if not self._columns:
             return np.full(X.shape[0], self._constant_leverage)
         if len(self._columns) == 1:
             axis = self._axes[self._columns[0]]
-            return axis.evaluate_square(self._inverse, X[:, self._columns[0]])
+            return axis.evaluate_square(matrix, X[:, self._columns[0]])
         out = np.empty(X.shape[0])
         step = 16_384
         for start in range(0, X.shape[0], step):
             design = self._design(X[start : start + step])
-            quadratic = np.einsum("ij,ij->i", design @ self._inverse, design)
+            quadratic = np.einsum("ij,ij->i", design @ matrix, design)
             out[start : start + step] = quadratic + self._constant_leverage
         return out
 
@@ -109,6 +121,7 @@ class SplinePilot:
         gram, moment = axis.sufficient(x, y, weight)
         spectrum = _Spectrum(gram, axis.penalty(), moment, float(np.sum(weight * y * y)), rows)
         coefficients, self._inverse, self.effective_df_ = spectrum.best(rows)
+        self._sandwich = self._inverse @ gram @ self._inverse
         self._polynomials = [axis.polynomial(coefficients)]
         self._constant_leverage = 0.0
 
@@ -140,6 +153,7 @@ class SplinePilot:
         coefficients, self._inverse, df = _additive(
             gram, penalties, moment, float(np.sum(weight * y * y)), rows
         )
+        self._sandwich = self._inverse @ gram @ self._inverse
         self.effective_df_ = df + 1.0
         self._constant_leverage = 1.0 / rows
         self._polynomials = []
