@@ -4,16 +4,7 @@
  * Every function trusts its arguments: the Python side owns shapes, types and contiguity.
  * Functions that need memory return 0, or 1 when there is none.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#ifdef _WIN32
-#define API __declspec(dllexport)
-#else
-#define API __attribute__((visibility("default")))
-#endif
-#define INLINE static inline __attribute__((always_inline))
+#include "_native.h"
 
 /* stop[i]: first s > i with x[s] - x[i] > epsilon, at most end[i] (NULL: n). */
 API void mo_window_stops(const double *x, int64_t n, double epsilon, const int64_t *end,
@@ -44,7 +35,7 @@ INLINE int window_sums(const double *F, const int64_t c, const int64_t *lo, cons
                        int64_t a, double *out, double *head)
 {
     double *tail = NULL;
-    int64_t room = 0, base = 0, pivot = 0, end = 0;
+    int64_t room = 0, base = 0, pivot = 0, end = 0; /* lo >= pivot at the first window */
     for (int64_t i = 0; i < a; i++) {
         const int64_t l = lo[i], h = hi[i];
         double *o = out + i * c;
@@ -115,6 +106,7 @@ API int mo_window_sums(const double *F, int64_t c, const int64_t *lo, const int6
 #define DIGIT 11
 #define BUCKETS (1 << DIGIT)
 #define PASSES 3
+#define SHORT 40
 
 /* Monotone map of doubles to integers; -0.0 becomes 0.0 and all NaN become one last value. */
 INLINE uint64_t key_of(double v)
@@ -146,8 +138,14 @@ static void insertion(const double *x, int64_t *row, int64_t n)
 
 /* Sort row[0..n) by x, keeping the order of equal keys; `a` and `b` are work space of n words. With
  * `fresh` the rows are 0..n-1 and need not be read. Packed entries hold positions in `row`. */
-static int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b, int fresh)
+int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b, int fresh)
 {
+    if (n <= SHORT) {
+        if (fresh)
+            for (int64_t i = 0; i < n; i++) row[i] = i;
+        insertion(x, row, n);
+        return 0;
+    }
     uint64_t lowest = UINT64_MAX, highest = 0;
     int64_t count[PASSES][BUCKETS];
     int ordered = 1;
@@ -199,12 +197,8 @@ static int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint
     for (int64_t i = 0; i < n;) {
         int64_t e = i + 1;
         while (e < n && (a[e] >> place) == (a[i] >> place)) e++;
-        if (e - i > 24) {
-            /* The entries of this run are done with, so their part of both buffers is free. */
-            if (sort_rows(x, row + i, e - i, a + i, b + i, 0)) return 1;
-        } else if (e - i > 1) {
-            insertion(x, row + i, e - i);
-        }
+        /* The entries of this run are done with, so their part of both buffers is free. */
+        if (e - i > 1 && sort_rows(x, row + i, e - i, a + i, b + i, 0)) return 1;
         i = e;
     }
     return 0;
