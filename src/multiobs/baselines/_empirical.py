@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
-
 from sklearn.utils.validation import column_or_1d
 
 from multiobs import _check, statistics
