@@ -38,6 +38,8 @@ from .rates import (
     two_moment_rate,
 )
 from .risk import (
+    clean_excess_risk,
+    clean_metasamples,
     excess_risk,
     fast_epsilon,
     fast_excess_risk,
@@ -59,6 +61,8 @@ __all__ = [
     "LossConstants",
     "RademacherEstimate",
     "TVLipschitz",
+    "clean_excess_risk",
+    "clean_metasamples",
     "corner_cube",
     "dimension_lower_bound",
     "direct_rate",

@@ -305,3 +305,48 @@ def fast_metasamples(
     numerator = _fast_numerator(B, L, sigma, delta, feature_norm, read_form(form))
     count = np.ceil(numerator / target_ * (1 - 1e-12))
     return give(np.maximum(count, np.ceil(2 * np.log(8 / fraction("delta", delta)))))
+
+
+def clean_excess_risk(
+    n: npt.ArrayLike,
+    L: npt.ArrayLike,
+    B: npt.ArrayLike,
+    rademacher: npt.ArrayLike,
+    delta: npt.ArrayLike,
+) -> Number:
+    r"""Excess risk of ERM on n metasamples whose labels really come from one x each.
+
+    .. math:: 2 L \mathcal R_n(F) + B \sqrt{2 \log(2/\delta)/n}
+
+    This is Theorem 1 without corruption: t1 and t3 of its proof at delta/2 each. It holds for
+    replicates (fully active learning), any law of x and any dimension.
+
+    Examples
+    --------
+    >>> round(clean_excess_risk(10_000, 2.0, 1.0, 0.01, 2 * math.exp(-2)), 12)
+    0.06
+    """
+    n_, l_, b_ = at_least_one("n", n), nonnegative("L", L), nonnegative("B", B)
+    r_, delta_ = nonnegative("rademacher", rademacher), fraction("delta", delta)
+    return give(2 * l_ * r_ + b_ * np.sqrt(2 * np.log(2 / delta_) / n_))
+
+
+def clean_metasamples(
+    target: npt.ArrayLike,
+    L: npt.ArrayLike,
+    B: npt.ArrayLike,
+    rademacher_constant: npt.ArrayLike,
+    delta: npt.ArrayLike,
+) -> Number:
+    """Replicated metasamples for which :func:`clean_excess_risk` is at most ``target``.
+
+    Examples
+    --------
+    >>> clean_metasamples(0.06, 2.0, 1.0, 1.0, 2 * math.exp(-2))
+    10000.0
+    """
+    target_ = _check_target(target)
+    l_, b_ = nonnegative("L", L), nonnegative("B", B)
+    c_, delta_ = nonnegative("rademacher_constant", rademacher_constant), fraction("delta", delta)
+    factor = 2 * l_ * c_ + b_ * np.sqrt(2 * np.log(2 / delta_))
+    return give(np.maximum(np.ceil((factor / target_) ** 2 * (1 - 1e-12)), 1))

@@ -1,0 +1,29 @@
+"""Inverse questions: which sample size, which labels to buy, which design.
+
+:func:`sample_size`, :func:`label_budget` and :func:`guarantee` turn the theorems of
+:mod:`multiobs.bounds` around; :class:`LabelPlan` chooses rows of an unlabelled pool and collects
+their labels; :func:`replicates_design` spends a budget when an x can be labelled repeatedly.
+"""
+
+from .labels import LabelPlan
+from .problem import Problem
+from .replicates import (
+    ReplicateDesign,
+    replicates_design,
+    u_statistic_variance,
+    variance_components,
+)
+from .sizes import SampleSize, guarantee, label_budget, sample_size
+
+__all__ = [
+    "LabelPlan",
+    "Problem",
+    "ReplicateDesign",
+    "SampleSize",
+    "guarantee",
+    "label_budget",
+    "replicates_design",
+    "sample_size",
+    "u_statistic_variance",
+    "variance_components",
+]

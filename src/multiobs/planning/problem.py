@@ -1,0 +1,148 @@
+"""What the theorems need to know about a problem: K, L, B, sigma and the class of functions."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import final
+
+from multiobs import _check, bounds, statistics
+from multiobs.bounds import LossConstants
+from multiobs.statistics import Statistic
+
+Range = tuple[float, float]
+
+
+@final
+@dataclass(frozen=True)
+class Problem:
+    r"""A regression problem as the theorems see it: x in [0, 1]^d, y and predictions bounded.
+
+    The class is that of all affine functions of x whose values lie in ``r_range``. Written as
+    :math:`r_{mid} + w \cdot (1, 2x - 1)` it is the ball :math:`\|w\|_1 \le \Delta/2` with features
+    in [-1, 1], so :math:`\mathcal R_n \le \tfrac\Delta2 \sqrt{2 \log(2(d+1))/n}`; for uniform x the
+    smallest eigenvalue of its second-moment matrix is 1/3.
+
+    Parameters
+    ----------
+    statistic : str or Statistic
+        What is estimated.
+    d : int
+        Dimension of x, after scaling to the unit cube.
+    K : float
+        Lipschitz constant of the law of Y in total variation (A1); see
+        :func:`multiobs.bounds.estimate_tv_lipschitz`.
+    y_range : (float, float)
+        Range of the labels.
+    r_range : (float, float), optional
+        Range of the predictions; by default that of the statistic for labels in ``y_range``.
+    loss_constants : LossConstants, optional
+        L, B and curvature, for statistics whose constants are not built in.
+
+    Examples
+    --------
+    >>> problem = Problem("variance", y_range=(0.0, 1.0), K=0.5)
+    >>> problem.predictions, problem.constants
+    ((0.0, 0.25), LossConstants(L=1.0, B=0.25, curvature=2.0))
+    >>> round(problem.sigma, 6), problem.arity
+    (0.666667, 2)
+    """
+
+    statistic: str | Statistic = "variance"
+    d: int = 1
+    K: float = 1.0
+    y_range: Range = (0.0, 1.0)
+    r_range: Range | None = None
+    loss_constants: LossConstants | None = None
+
+    def __post_init__(self) -> None:
+        _check.integer("d", self.d, low=1)
+        _check.nonnegative("K", self.K)
+        for name, ends in (("y_range", self.y_range), ("r_range", self.r_range)):
+            if ends is not None and not ends[0] < ends[1]:
+                raise ValueError(f"{name} must be (low, high) with low < high, got {ends}")
+        statistics.resolve(self.statistic)
+
+    @property
+    def resolved(self) -> Statistic:
+        """The statistic itself."""
+        return statistics.resolve(self.statistic)
+
+    @property
+    def arity(self) -> int:
+        """Labels in a metasample."""
+        return self.resolved.arity
+
+    @property
+    def predictions(self) -> Range:
+        """Range of the predictions."""
+        return _default_predictions(self) if self.r_range is None else self.r_range
+
+    @property
+    def constants(self) -> LossConstants:
+        """L, B and curvature of the loss on the ranges of y and of the predictions."""
+        return _constants(self) if self.loss_constants is None else self.loss_constants
+
+    @property
+    def rademacher_constant(self) -> float:
+        """The c of R_n(F) <= c / sqrt(n)."""
+        low, high = self.predictions
+        found = bounds.rademacher_linear(1, (high - low) / 2, 1.0, norm=1, p=self.d + 1)
+        return float(found)
+
+    @property
+    def feature_norm(self) -> float:
+        """Largest ||(1, 2x - 1)||."""
+        return sqrt(1 + self.d)
+
+    @property
+    def sigma(self) -> float:
+        """Modulus of strong convexity of the risk when x is uniform; 0 if there is none."""
+        return self.constants.curvature / 3
+
+
+def _kernel_range(problem: Problem) -> Range | None:
+    """Range of psi of a mean-type statistic, None when it is not built in."""
+    what, y = problem.resolved, problem.y_range
+    order = int(what.parameters.get("order", 2))
+    name = what.name
+    if name in ("central_moment", "cumulant"):
+        name = {1: "mean", 2: "variance", 3: "third_central_moment"}.get(order, name)
+    if what.form != "mean" or name not in bounds.constants.KERNELS:
+        return None
+    return bounds.kernel_range(name, y, order=order)
+
+
+def _default_predictions(problem: Problem) -> Range:
+    what = problem.resolved
+    a, b = problem.y_range
+    if what.name in ("variance", "central_moment", "cumulant") and what.arity == 2:
+        return 0.0, (b - a) ** 2 / 4  # Popoviciu: no law on [a, b] has a larger variance
+    if what.name == "standard_deviation":
+        return 0.0, (b - a) / 2
+    if what.name == "ucb":
+        return a, b + float(what.parameters["lam"]) * (b - a) / 2
+    if what.name == "dispersion_index" and a > 0:
+        return 0.0, (b - a) ** 2 / (4 * a)
+    found = _kernel_range(problem)
+    if found is None:
+        raise ValueError(f"r_range must be given for this statistic, got none for {what!r}")
+    return found
+
+
+def _constants(problem: Problem) -> LossConstants:
+    what, y, r = problem.resolved, problem.y_range, problem.predictions
+    psi = _kernel_range(problem)
+    if psi is not None:
+        return bounds.squared_loss_constants(psi, r)
+    if what.name == "ucb" and what.parameters["loss"] == "cubic":
+        return bounds.ucb_loss_constants(float(what.parameters["lam"]), y, r, loss="cubic")
+    if what.name == "ucb":
+        level = what.parameters["reference"]
+        # 'auto' follows a pilot that lies somewhere in the range of y: its lower end is farthest.
+        c = y[0] if level == "auto" else float(level)
+        return bounds.ucb_loss_constants(float(what.parameters["lam"]), y, r, reference=c)
+    if what.name == "dispersion_index":
+        return bounds.ratio_loss_constants((0.0, (y[1] - y[0]) ** 2 / 2), y, r, chi_mean=y[0])
+    raise ValueError(
+        f"loss_constants must be given for this statistic, got none for {what!r} "
+        "(built in: those with a known kernel range, ucb, dispersion_index)"
+    )
