@@ -61,10 +61,13 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "changelog": [], "contributing": []}
+# Pages without subpages have nothing to show on the left.
+html_sidebars = {
+    name: [] for name in ("index", "choose", "paper_map", "changelog", "contributing")
+}

@@ -1,0 +1,179 @@
+"""The demonstration: the hours at which the arrival of a flight is least predictable."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import final
+
+import numpy as np
+from sklearn.preprocessing import SplineTransformer
+
+from multiobs import statistics
+from multiobs._types import FloatArray
+from multiobs.estimators import MultiObservationRegressor
+from multiobs.io import beside, load_flights
+from multiobs.report import Table
+from multiobs.samplers import Nearby
+
+CLOCK = np.arange(6.0, 23.0, 2.0)
+HALF_WIDTH = 0.5  # hours to either side of a time of day, for the plain figures beside the fit
+SHOWN = (-60.0, 240.0)  # minutes of delay in the picture
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # told apart by everybody (Okabe and Ito)
+
+
+@final
+@dataclass(frozen=True)
+class Demonstration:
+    """What was found and where it is: a paragraph, a table, and a sentence for each file."""
+
+    story: str
+    table: Table
+    where: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class _Day:
+    """Three statistics of the delay as functions of the hour of departure, in minutes."""
+
+    hour: FloatArray
+    delay: FloatArray
+    mean: MultiObservationRegressor
+    variance: MultiObservationRegressor
+    latest: MultiObservationRegressor
+
+    def near(self, clock: float) -> FloatArray:
+        return self.delay[np.abs(self.hour - clock) <= HALF_WIDTH]
+
+
+def run(out: Path) -> Demonstration:
+    """Fit the bundled flights, write ``delays.csv`` and ``delays.png`` in ``out``, and tell.
+
+    Parameters
+    ----------
+    out : Path
+        Directory, made if it is missing.
+
+    Returns
+    -------
+    Demonstration
+        With the table that was written and the paths. Without matplotlib there is no picture,
+        and a sentence says so.
+    """
+    day = _fit()
+    table = _table(day)
+    numbers = out / "delays.csv"
+    with beside(numbers) as temporary:
+        temporary.write_text(table.csv(), encoding="utf-8")
+    where = [f"the table is in {numbers}"]
+    if find_spec("matplotlib") is None:
+        where.append("no picture: matplotlib is missing (pip install 'multiobs[plot]')")
+    else:
+        picture = out / "delays.png"
+        _draw(day, picture)
+        where.append(f"the picture is in {picture}")
+    return Demonstration(_story(day), table, tuple(where))
+
+
+def _fit() -> _Day:
+    flights = load_flights()
+    hour = flights["departure"] / 60.0
+    delay = flights["arr_delay"].astype(np.float64)
+    # Adjacent rows would pair flights of the same day, which share their weather: too little
+    # spread. All pairs within five minutes of the clock are nearly all of different days.
+    sampler = Nearby(epsilon=5 / 60)
+
+    def fitted(statistic: statistics.Statistic) -> MultiObservationRegressor:
+        curve = SplineTransformer(n_knots=6, degree=3)
+        model = MultiObservationRegressor(
+            statistic, sampler=sampler, features=curve, transport=None
+        )
+        return model.fit(hour[:, None], delay)
+
+    return _Day(
+        hour,
+        delay,
+        mean=fitted(statistics.mean()),
+        variance=fitted(statistics.variance()),
+        latest=fitted(statistics.maxvar(4)),
+    )
+
+
+def _story(day: _Day) -> str:
+    return (
+        f"{day.delay.size:,} flights from New York City in 2013, one arrival delay each. Flights "
+        "scheduled within five minutes of each other stand in for repeated observations: "
+        f"{day.variance.n_metasamples_:,} pairs for the standard deviation, "
+        f"{day.latest.n_metasamples_:,} quintuples for the latest of five, all of them used."
+    )
+
+
+def _table(day: _Day) -> Table:
+    at = CLOCK[:, None]
+    fits = zip(
+        day.mean.predict(at),
+        np.sqrt(day.variance.predict(at)),
+        day.latest.predict(at),
+        strict=True,
+    )
+    rows = []
+    for clock, (mean, deviation, latest) in zip(CLOCK, fits, strict=True):
+        near = day.near(clock)
+        plain = float(np.std(near, ddof=1))
+        numbers = (mean, deviation, plain, latest)
+        rows.append(
+            (f"{int(clock):02d}:00", f"{near.size}", *(f"{number:.1f}" for number in numbers))
+        )
+    head = ("departure", "flights ±30 min", "mean", "sd", "plain sd ±30 min", "latest of five")
+    return Table("Arrival delay in minutes by scheduled departure: fitted, and plain", head, rows)
+
+
+def _draw(day: _Day, path: Path) -> None:
+    # A figure of its own, not pyplot's: no display is needed and nobody's settings are changed.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    grid = np.linspace(day.hour.min(), day.hour.max(), 300)
+    mean = day.mean.predict(grid[:, None])
+    deviation = np.sqrt(day.variance.predict(grid[:, None]))
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+
+    left.plot(day.hour, day.delay, ".", ms=2, alpha=0.12, mew=0, color=BLUE, rasterized=True)
+    left.plot(grid, mean, color=ORANGE, lw=2, label="fitted mean")
+    left.fill_between(
+        grid,
+        mean - deviation,
+        mean + deviation,
+        color=ORANGE,
+        alpha=0.25,
+        lw=0,
+        label="± fitted standard deviation",
+    )
+    hidden = int(np.sum((day.delay < SHOWN[0]) | (day.delay > SHOWN[1])))
+    left.set(
+        ylim=SHOWN,
+        ylabel="arrival delay (minutes)",
+        title=f"{day.delay.size:,} flights ({hidden} outside the frame)",
+    )
+
+    clocks = np.arange(6.0, 22.5, 0.5)
+    plain = [float(np.std(day.near(clock), ddof=1)) for clock in clocks]
+    right.plot(clocks, plain, "o", ms=4, color=BLUE, label="plain standard deviation, ±30 min")
+    right.plot(grid, deviation, color=ORANGE, lw=2, label="fitted standard deviation")
+    right.plot(
+        grid,
+        day.latest.predict(grid[:, None]),
+        color=GREEN,
+        lw=2,
+        ls="--",
+        label="fitted mean of the latest of five",
+    )
+    right.set(ylim=(0, None), ylabel="minutes", title="Regressed on directly")
+    for axes in (left, right):
+        axes.set(xlabel="scheduled departure (hour of the day)", xticks=np.arange(6, 24, 3))
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, loc="upper left")
+    with beside(path) as temporary:
+        canvas.print_png(str(temporary))
