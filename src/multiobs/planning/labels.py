@@ -2,7 +2,6 @@
 
 import json
 import os
-from math import sqrt
 from typing import Any, Literal, final
 
 import numpy as np
@@ -10,11 +9,13 @@ import numpy.typing as npt
 
 from multiobs import _check, statistics
 from multiobs._types import BoolArray, FloatArray, IntArray
-from multiobs.planning.pool import assign
+from multiobs.estimators import MultiObservationRegressor
+from multiobs.planning.selection import Selection, select
 from multiobs.planning.store import load_arrays, save_arrays
 from multiobs.statistics import Statistic
 
 FORMAT = 1
+ARRAYS = ("anchors", "members", "x_anchors", "x_members", "radius")
 
 
 @final
@@ -31,14 +32,8 @@ class LabelPlan:
     Attributes
     ----------
     statistic : Statistic
-    anchors : array of int, shape (n,)
-        Pool rows whose x represent the metasamples; their labels are not needed.
-    members : array of int, shape (n, m)
-        Pool rows to label.
-    radius : array of shape (n,)
-        Largest distance of a member to its anchor, in the scaled units of ``epsilon``.
-    epsilon : float
-        The limit of ``radius``.
+    selection : Selection
+        The rows chosen, with their x and distances.
     labels : array of shape (n, m) or (n, m, s)
         NaN where the label is still missing.
 
@@ -55,25 +50,10 @@ class LabelPlan:
     (30, 15, 10, 0)
     """
 
-    def __init__(
-        self,
-        statistic: Statistic,
-        anchors: IntArray,
-        members: IntArray,
-        x_anchors: FloatArray,
-        x_members: FloatArray,
-        radius: FloatArray,
-        epsilon: float,
-        n_pool: int,
-    ) -> None:
+    def __init__(self, statistic: Statistic, selection: Selection) -> None:
         self.statistic = statistic
-        self.anchors = anchors
-        self.members = members
-        self.x_anchors = x_anchors
-        self.x_members = x_members
-        self.radius = radius
-        self.epsilon = epsilon
-        self.n_pool = n_pool
+        self.selection = selection
+        members = selection.members
         columns = () if statistic.n_columns == 1 else (statistic.n_columns,)
         self.labels: FloatArray = np.full((*members.shape, *columns), np.nan)
         self._asked: BoolArray = np.zeros(members.shape, dtype=np.bool_)
@@ -124,40 +104,30 @@ class LabelPlan:
         LabelPlan
         """
         chosen = statistics.resolve(statistic)
-        points = _read_pool(X)
-        m, total = chosen.arity, points.shape[0]
-        n = _wanted(budget, n_metasamples, m)
-        _check.choice("algorithm", algorithm, ("improved", "naive"))
-        _check.choice("scale", scale, ("range", "none"))
-        _check.choice("shortfall", shortfall, ("raise", "fewer"))
-        if n * (m + 1) > total:
-            raise ValueError(
-                f"a pool of {total} rows has room for {total // (m + 1)} metasamples of {m} labels "
-                f"and an anchor each, got {n}"
-            )
-        limit = 1 / sqrt(n) if epsilon == "paper" else _check.positive("epsilon", epsilon)
-        scaled = _unit_box(points) if scale == "range" else points
-        anchors = np.asarray(rng.choice(total, size=n, replace=False), dtype=np.int64)
-        free = np.ones(total, dtype=np.bool_)
-        free[anchors] = False
-        others = np.flatnonzero(free)
-        if algorithm == "improved":
-            members = assign(scaled[anchors], scaled[others], m, limit)
-        else:
-            members = _own_candidates(scaled[anchors], scaled, others, m, limit, rng)
-        full = members[:, 0] >= 0
-        if not full.all():
-            if shortfall == "raise":
-                raise ValueError(
-                    f"every anchor must have {m} rows within epsilon = {limit:g}, got "
-                    f"{int(full.sum())} of {n} anchors that do: widen epsilon, enlarge the pool, "
-                    "lower the budget, or pass shortfall='fewer'"
-                )
-            anchors, members = anchors[full], members[full]
-        rows = others[members]
-        gap = scaled[rows] - scaled[anchors][:, None, :]
-        radius = np.sqrt(np.einsum("ijk,ijk->ij", gap, gap)).max(axis=1, initial=0.0)
-        return cls(chosen, anchors, rows, points[anchors], points[rows], radius, limit, total)
+        n = _wanted(budget, n_metasamples, chosen.arity)
+        return cls(
+            chosen,
+            select(
+                X,
+                chosen.arity,
+                n,
+                algorithm=algorithm,
+                epsilon=epsilon,
+                scale=scale,
+                shortfall=shortfall,
+                rng=rng,
+            ),
+        )
+
+    @property
+    def anchors(self) -> IntArray:
+        """Pool rows whose x represent the metasamples, shape (n,)."""
+        return self.selection.anchors
+
+    @property
+    def members(self) -> IntArray:
+        """Pool rows to label, shape (n, m)."""
+        return self.selection.members
 
     @property
     def n_metasamples(self) -> int:
@@ -278,7 +248,62 @@ class LabelPlan:
     def metasamples(self) -> tuple[FloatArray, FloatArray]:
         """Return x (k, d) of the anchors and labels (k, m) of the k complete metasamples."""
         full = self.complete
-        return self.x_anchors[full], self.labels[full]
+        return self.selection.x_anchors[full], self.labels[full]
+
+    def labelled(self) -> tuple[FloatArray, FloatArray]:
+        """Return x (k, d) and labels of every labelled row, complete metasample or not.
+
+        Any estimator may use them; the default :class:`MultiObservationRegressor` uses each
+        label in several metasamples.
+        """
+        known = self._labelled
+        return self.selection.x_members[known], self.labels[known]
+
+    def fit(
+        self,
+        *,
+        features: Any = None,
+        estimator: Any = None,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+    ) -> MultiObservationRegressor:
+        """Fit the statistic to the metasamples that are complete so far.
+
+        Each metasample's labels are taken as drawn at its anchor, as the paper does. The
+        parameters are those of :class:`MultiObservationRegressor`.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random(50_000)
+        >>> plan = LabelPlan.from_pool(X, "variance", budget=4000, rng=rng)
+        >>> rows = plan.ask()
+        >>> plan.record(rows, X[rows] + rng.normal(scale=2.0, size=rows.size))
+        >>> bool(abs(plan.fit().predict([[0.5]])[0] - 4.0) < 0.5)
+        True
+        """
+        x, labels = self.metasamples()
+        if x.shape[0] == 0:
+            raise ValueError(
+                f"a fit needs a metasample with all its {self.arity} labels, got none among "
+                f"{self.n_labelled} labels"
+            )
+        model = MultiObservationRegressor(
+            self.statistic,
+            "replicates",
+            features=features,
+            estimator=estimator,
+            transport=None,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            random_state=random_state,
+        )
+        # At the anchor's x the labels of a metasample are replicates; groups keep apart the
+        # metasamples of anchors that happen to share x.
+        groups = np.repeat(np.arange(x.shape[0]), self.arity)
+        flat = labels.reshape(groups.size, *labels.shape[2:])
+        return model.fit(np.repeat(x, self.arity, axis=0), flat, groups=groups)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan and everything recorded to a file, atomically, and stay bound to it.
@@ -305,22 +330,16 @@ class LabelPlan:
             "format": FORMAT,
             "statistic": self.statistic.name,
             "parameters": dict(self.statistic.parameters),
-            "epsilon": self.epsilon,
-            "n_pool": self.n_pool,
+            "epsilon": self.selection.epsilon,
+            "n_pool": self.selection.n_pool,
         }
-        save_arrays(
-            self.path,
-            {
-                "about": np.array(json.dumps(about)),
-                "anchors": self.anchors,
-                "members": self.members,
-                "x_anchors": self.x_anchors,
-                "x_members": self.x_members,
-                "radius": self.radius,
-                "labels": self.labels,
-                "asked": self._asked,
-            },
-        )
+        arrays = {
+            "about": np.array(json.dumps(about)),
+            "labels": self.labels,
+            "asked": self._asked,
+        }
+        arrays |= {name: getattr(self.selection, name) for name in ARRAYS}
+        save_arrays(self.path, arrays)
 
     @classmethod
     def load(
@@ -346,16 +365,11 @@ class LabelPlan:
                 f"the plan needs a statistic of {arrays['members'].shape[1]} observations, got "
                 f"{statistic!r} of {statistic.arity}"
             )
-        plan = cls(
-            statistic,
-            arrays["anchors"],
-            arrays["members"],
-            arrays["x_anchors"],
-            arrays["x_members"],
-            arrays["radius"],
-            float(about["epsilon"]),
-            int(about["n_pool"]),
+        chosen = {name: arrays[name] for name in ARRAYS}
+        selection = Selection(
+            **chosen, epsilon=float(about["epsilon"]), n_pool=int(about["n_pool"])
         )
+        plan = cls(statistic, selection)
         plan.labels = arrays["labels"]
         plan._asked = arrays["asked"]
         plan.path = os.fspath(path)
@@ -378,16 +392,6 @@ def _from_catalogue(name: str, parameters: dict[str, Any]) -> Statistic:
     return statistic
 
 
-def _read_pool(X: npt.ArrayLike) -> FloatArray:
-    points = np.asarray(X, dtype=np.float64)
-    points = points[:, None] if points.ndim == 1 else points
-    if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] == 0:
-        raise ValueError(f"X must have shape (N, d) with N, d >= 1, got {np.shape(X)}")
-    if not np.isfinite(points).all():
-        raise ValueError("X must be finite, got NaN or infinity")
-    return points
-
-
 def _wanted(budget: int | None, n_metasamples: int | None, m: int) -> int:
     if (budget is None) == (n_metasamples is None):
         raise ValueError("give exactly one of budget and n_metasamples, got both or neither")
@@ -397,30 +401,3 @@ def _wanted(budget: int | None, n_metasamples: int | None, m: int) -> int:
     if labels < m:
         raise ValueError(f"budget must cover one metasample of {m} labels, got {labels}")
     return labels // m
-
-
-def _unit_box(points: FloatArray) -> FloatArray:
-    low = points.min(axis=0)
-    width = points.max(axis=0) - low
-    return np.asarray((points - low) / np.where(width > 0, width, 1.0))
-
-
-def _own_candidates(
-    anchors: FloatArray,
-    scaled: FloatArray,
-    others: IntArray,
-    m: int,
-    epsilon: float,
-    rng: np.random.Generator,
-) -> IntArray:
-    """Algorithm 1: deal the other rows out, and take each anchor's m nearest of its own."""
-    n = anchors.shape[0]
-    per = others.size // n
-    dealt = rng.permutation(others.size)[: n * per].reshape(n, per)
-    gap = scaled[others[dealt]] - anchors[:, None, :]
-    distance = np.einsum("ijk,ijk->ij", gap, gap)
-    first = np.argpartition(distance, m - 1, axis=1)[:, :m]
-    worst = np.sqrt(np.take_along_axis(distance, first, axis=1).max(axis=1))
-    members = np.take_along_axis(dealt, first, axis=1)
-    members[worst > epsilon] = -1
-    return np.asarray(members, dtype=np.int64)
