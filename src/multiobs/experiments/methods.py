@@ -5,11 +5,11 @@ says everything, since it is what a results file keeps: ``"nearby x8"`` is epsil
 times the paper's epsilon, ``"empirical k=10"`` the empirical approach with ten labels a point.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import sqrt
 from types import MappingProxyType
 from typing import Any, final
 
@@ -52,6 +52,8 @@ class Method:
         False for the six methods of the paper's figure.
     line : bool
         Whether its predictions are a line in x, whose error has a closed form.
+    may_fail : bool
+        Whether it may refuse a sample (too few rows for one matching); the error is then infinite.
 
     Examples
     --------
@@ -64,18 +66,24 @@ class Method:
     statistics: tuple[str, ...] = ("variance", "ucb", "minvar")
     addition: bool = False
     line: bool = True
+    may_fail: bool = False
 
     def error(
         self, law: Scenario, n: int, data_rng: np.random.Generator, own_rng: np.random.Generator
     ) -> tuple[float, str]:
-        """Return the mean squared error of one fit to the truth, and ``"ok"`` or ``"warned"``.
+        """Return the error of one fit, and ``"ok"``, ``"warned"`` or ``"failed"``.
 
-        Lines and polynomials are integrated exactly; the two-moment UCB, the one case where the
+        The error is the mean square to the truth. Lines and polynomials are integrated exactly; the two-moment UCB, the one case where the
         paper does so, by Monte Carlo with 1000 points.
         """
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = self.fit(law, n, data_rng, own_rng)
+            try:
+                model = self.fit(law, n, data_rng, own_rng)
+            except ValueError:
+                if not self.may_fail:
+                    raise
+                return math.inf, "failed"
             if self.line:
                 low, high = model.predict(np.array([[0.0], [1.0]]))
                 mse = law.mse_of_line(float(low), float(high - low))
@@ -124,7 +132,7 @@ def _metasamples(
     own: np.random.Generator,
 ) -> Any:
     """Fit the paper's estimator: a line, no transport, epsilon a multiple of 1 / (2 sqrt n)."""
-    epsilon = factor / (2.0 * sqrt(n))
+    epsilon = factor / (2.0 * math.sqrt(n))
     seed = int(own.integers(2**31))
     model = MultiObservationRegressor(
         statistic_of(law), sampler(epsilon), transport=None, random_state=seed
@@ -165,7 +173,7 @@ _MOMENTS = ("variance", "ucb")
 _TABLE = (
     Method("2mom linear", partial(_two_moment, 1), _MOMENTS, line=False),
     Method("2mom quad", partial(_two_moment, 2), _MOMENTS, line=False),
-    Method("improved", partial(_metasamples, samplers.Improved, 1.0)),
+    Method("improved", partial(_metasamples, samplers.Improved, 1.0), may_fail=True),
     Method("sliding", partial(_metasamples, lambda _: samplers.SlidingWindow(), 1.0)),
     Method("nearby", _nearby(1.0)),
     Method("empirical", partial(_empirical, "sqrt"), ("ucb", "minvar")),
