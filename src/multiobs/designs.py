@@ -1,0 +1,99 @@
+"""The class of functions linear in features: from positions x to columns Z and back."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from multiobs._types import FloatArray
+from multiobs.contract import Features, Lifted
+
+
+@final
+@dataclass(frozen=True)
+class Design:
+    """Columns Z = [1, (φ(x) - centre) / spread] of a linear class, well scaled.
+
+    Attributes
+    ----------
+    transformer : object or None
+        Fitted transformer φ; None is x itself.
+    centre, spread : ndarray (q,)
+        Units of the columns.
+    intercept : bool
+        Whether the constant comes first.
+    """
+
+    transformer: Any
+    centre: FloatArray
+    spread: FloatArray
+    intercept: bool
+
+    def raw(self, X: FloatArray) -> FloatArray:
+        """Features φ(x) of positions, (n, q)."""
+        if self.transformer is None:
+            return X
+        found = self.transformer.transform(X)
+        dense = found.toarray() if issparse(found) else np.asarray(found)
+        return np.asarray(dense, dtype=np.float64)
+
+    def columns(self, X: FloatArray) -> FloatArray:
+        """Columns Z (n, p) at positions X (n, d)."""
+        scaled = (self.raw(X) - self.centre) / self.spread
+        if not self.intercept:
+            return scaled
+        return np.concatenate([np.ones((X.shape[0], 1)), scaled], axis=1)
+
+    def features(self, X: FloatArray) -> Features:
+        """What ``contract`` needs: columns of rows if affine, else how to make them from x~."""
+        if self.transformer is None:
+            return self.columns(X)
+        return Lifted(X, self.columns)
+
+    def coefficients(self, w: FloatArray) -> tuple[FloatArray, float]:
+        """Slopes of φ(x) and intercept from coefficients of the columns."""
+        slopes = w[1:] if self.intercept else w
+        slopes = slopes / self.spread
+        if not self.intercept:
+            return slopes, 0.0
+        return slopes, float(w[0] - slopes @ self.centre)
+
+    def jacobian(self) -> FloatArray:
+        """Derivative of (intercept, slopes) in the coefficients w; slopes only without one."""
+        q = self.spread.size
+        slopes = np.diag(1.0 / self.spread)
+        if not self.intercept:
+            return slopes
+        top = np.concatenate([[1.0], -self.centre / self.spread])
+        return np.vstack([top, np.hstack([np.zeros((q, 1)), slopes])])
+
+
+
+
+def make_design(features: Any, X: FloatArray, intercept: bool) -> Design:
+    """Fit the transformer (a clone of it) and choose units for its columns.
+
+    Parameters
+    ----------
+    features : transformer or None
+        Any scikit-learn transformer; None is x itself.
+    X : ndarray (n, d)
+        Positions of the rows.
+    intercept : bool
+        Whether the class contains the constants.
+    """
+    transformer = None if features is None else clone(features).fit(X)
+    bare = Design(transformer, np.zeros(1), np.ones(1), intercept=False)
+    raw = bare.raw(X)
+    centre = np.zeros(raw.shape[1])
+    if intercept:
+        # midrange: exact for few distinct values and immune to how rows are repeated
+        centre = raw.min(axis=0) / 2 + raw.max(axis=0) / 2
+    spread = np.max(np.abs(raw - centre), axis=0, initial=0.0)
+    fixed = np.ptp(raw, axis=0) == 0.0
+    if intercept:  # a constant column repeats the intercept: leave it at zero
+        centre = np.where(fixed, raw[0], centre)
+    spread = np.where((spread > 0) & np.isfinite(spread), spread, 1.0)
+    return Design(transformer, centre, spread, intercept)

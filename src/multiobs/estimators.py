@@ -1,0 +1,354 @@
+"""MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from multiobs import _check, fitting, scoring, statistics
+from multiobs._types import FloatArray, IntArray
+from multiobs.choose import choose
+from multiobs.contract import LIMIT, Plan
+from multiobs.designs import make_design
+from multiobs.samplers import Replicates, Sampler
+from multiobs.statistics import Statistic, outside_domain
+from multiobs.transport import Transport, carry
+from multiobs.tuples import TupleSet
+from multiobs.units import label_units
+
+
+@final
+@dataclass(frozen=True)
+class FitPlan:
+    """What a fit did and why; ``print`` it."""
+
+    reasons: tuple[str, ...]
+    branches: tuple[tuple[int, Plan], ...]
+    solver: str
+
+    def __str__(self) -> str:
+        sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
+        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
+
+
+class MultiObservationRegressor(RegressorMixin, BaseEstimator):
+    r"""Regression on a statistic of Y given x by a loss of several observations.
+
+    Builds metasamples :math:`(\tilde x, y_1..y_m)` from ordinary rows and minimises
+    :math:`\sum_t \ell(f(\tilde x_t), y_{t,1}..y_{t,m})` over f.
+
+    Parameters
+    ----------
+    statistic : str or Statistic, default="variance"
+        What is estimated: a name of the catalogue or an object of :mod:`multiobs.statistics`.
+    sampler : str or Sampler, default="auto"
+        How rows become metasamples: "auto", "naive", "improved", "sliding", "disjoint",
+        "nearby", "nearest", "replicates", or an object of :mod:`multiobs.samplers`.
+    features : transformer, optional
+        The class is linear in ``features(x~)``; None is x itself. The sampler sees X.
+    estimator : regressor, optional
+        Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
+        the exact minimiser over the linear class.
+    transport : "auto", "location", "location-scale" or None, default="auto"
+        How labels are carried to the representative; None is the paper's estimator.
+    alpha : float, default=0.0
+        Ridge penalty on the slopes, added to the mean loss.
+    fit_intercept : bool, default=True
+        Whether the linear class contains the constants.
+    max_tuples : int, optional
+        Use a uniform random subset of this many tuples (an incomplete U-statistic).
+    n_jobs : int, optional
+        Processes or threads for resampling.
+    random_state : int, Generator or None
+        Seed of the samplers that draw.
+    verbose : bool, default=False
+        Print the plan of the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray (p,), float
+        Of the linear class, in the units of the data.
+    n_metasamples_ : int
+        How many tuples there were.
+    sampler_ : Sampler
+        The sampler that was used.
+    solution_ : Solution
+        How the coefficients were found.
+    plan_ : FitPlan
+        What was chosen and how the sums were formed; ``print(reg.plan_)``.
+    statistic_ : Statistic
+        The statistic itself.
+    estimator_ : regressor
+        The fitted regressor, when ``estimator`` was given.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(2000, 1))
+    >>> y = np.sin(4 * np.pi * x[:, 0]) + rng.normal(scale=0.5 + x[:, 0])
+    >>> reg = MultiObservationRegressor("variance").fit(x, y)
+    >>> bool(abs(reg.predict([[0.5]])[0] - 1.0) < 0.15)
+    True
+    """
+
+    def __init__(
+        self,
+        statistic: str | Statistic = "variance",
+        sampler: str | Sampler = "auto",
+        *,
+        features: Any = None,
+        estimator: Any = None,
+        transport: Transport = "auto",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        max_tuples: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.statistic = statistic
+        self.sampler = sampler
+        self.features = features
+        self.estimator = estimator
+        self.transport = transport
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_tuples = max_tuples
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Fit the statistic of y given X.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            Positions.
+        y : array-like (n,) or (n, s)
+            Labels; (n, 2) for statistics of two outputs; (n, r) replicates with
+            ``sampler="replicates"``.
+        sample_weight : array-like (n,), optional
+            Weights, multiplied within a tuple; zero is absent.
+        groups : array-like (n,), optional
+            Tuples never cross a group.
+
+        Returns
+        -------
+        self
+        """
+        alpha = _check.nonnegative("alpha", self.alpha)
+        statistic = statistics.resolve(self.statistic)
+        rng = generator(self.random_state)
+        X_checked, labels, weight, codes = self._rows(statistic, X, y, sample_weight, groups)
+        n, m = X_checked.shape[0], statistic.arity
+        if n < m:
+            raise ValueError(
+                f"{statistic.name} needs at least {m} rows (observations in one metasample), "
+                f"got n_samples={n}"
+            )
+        if not statistic.trusted:
+            drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
+            statistics.verify(statistic, labels[drawn])
+        choice = choose(statistic, self.sampler, self.transport, X_checked)
+        tuples = choice.sampler.build(X_checked, m, rng, codes)
+        self.n_metasamples_ = tuples.count()
+        if self.n_metasamples_ == 0:
+            raise ValueError(
+                f"{choice.sampler!r} must find at least one tuple of {m} rows, got none among "
+                f"{n} rows: widen its neighbourhood, or use another sampler"
+            )
+        if self.max_tuples is not None:
+            size = _check.integer("max_tuples", self.max_tuples, low=1)
+            tuples = tuples.sample(size, rng)
+        self.statistic_, self.sampler_, self.tuples_ = statistic, choice.sampler, tuples
+        units = label_units(statistic, labels, may_shift=bool(self.fit_intercept))
+        carried = carry(choice.transport, statistic, X_checked, units.inward(labels), weight)
+        self.units_ = units
+        limit = LIMIT if self.max_tuples is None else max(LIMIT, int(self.max_tuples))
+        if self.estimator is not None:
+            fitted = fitting.fit_estimator(
+                self.estimator, statistic, tuples, X_checked, carried, weight, rng, limit
+            )
+            self.estimator_ = fitted.estimator
+            self.plan_ = FitPlan(choice.reasons, (), type(self.estimator).__name__)
+        else:
+            self._fit_linear(choice.reasons, X_checked, carried, weight, alpha, limit)
+        self._warn_outside(X_checked)
+        if self.verbose:
+            print(self.plan_)
+        return self
+
+    def predict(self, X: npt.ArrayLike) -> FloatArray:
+        """Predict the statistic at X.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            Positions.
+
+        Returns
+        -------
+        ndarray (n,)
+        """
+        check_is_fitted(self, "plan_")
+        checked = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._predict(checked)
+
+    def score(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> float:
+        """Minus the mean loss on metasamples of adjacent rows of (X, y): larger is better.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            Held-out positions.
+        y : array-like (n,) or (n, s)
+            Held-out labels.
+        sample_weight : array-like (n,), optional
+            Weights, multiplied within a tuple.
+        """
+        prediction = self.predict(X)
+        return -scoring.score(
+            self.statistic_, np.asarray(X), np.asarray(y), prediction, sample_weight=sample_weight
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare that predictions are of a statistic and not of y."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # R² of y means nothing for a statistic of y
+        tags.target_tags.two_d_labels = statistics.resolve(self.statistic).n_columns > 1
+        return tags
+
+    def _rows(
+        self,
+        statistic: Statistic,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+        groups: npt.ArrayLike | None,
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None, IntArray | None]:
+        """Validated rows: positions, labels, weights and group codes, absent rows left out."""
+        positions: FloatArray = validate_data(self, X, dtype=np.float64)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        labels: FloatArray
+        given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
+        check_consistent_length(positions, given)
+        codes = None
+        if groups is not None:
+            check_consistent_length(positions, groups)
+            codes = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+            codes = codes.astype(np.int64)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(
+                sample_weight, positions, dtype=np.float64, ensure_non_negative=True
+            )
+        wide = given.ndim == 2 and given.shape[1] > 1 and statistic.n_columns == 1
+        if wide and (self.sampler == "replicates" or isinstance(self.sampler, Replicates)):
+            repeats = given.shape[1]  # rows (x, y_1 .. y_r) are r rows that share x
+            positions = np.repeat(positions, repeats, axis=0)
+            labels = given.reshape(-1)
+            codes = None if codes is None else np.repeat(codes, repeats)
+            weight = None if weight is None else np.repeat(weight, repeats)
+        elif statistic.n_columns == 1:
+            labels = column_or_1d(given, warn=True)
+        elif given.ndim == 2 and given.shape[1] == statistic.n_columns:
+            labels = given
+        else:
+            raise ValueError(
+                f"{statistic.name} needs y with {statistic.n_columns} columns, "
+                f"got shape {given.shape}"
+            )
+        if weight is not None:
+            if not np.any(weight > 0):
+                raise ValueError("sample_weight must be positive somewhere, got only zeros")
+            present = weight > 0
+            if not np.all(present):
+                positions, labels, weight = positions[present], labels[present], weight[present]
+                codes = None if codes is None else codes[present]
+            if np.all(weight == weight[0]):
+                weight = None  # equal weights change nothing
+        return positions, labels, weight, codes
+
+    def _fit_linear(
+        self,
+        reasons: tuple[str, ...],
+        X: FloatArray,
+        carried: Any,
+        weight: FloatArray | None,
+        alpha: float,
+        limit: int,
+    ) -> None:
+        tuples: TupleSet = self.tuples_
+        units = self.units_
+        self.design_ = make_design(self.features, X, bool(self.fit_intercept))
+        strength = alpha * units.factor**2 / units.loss_factor if alpha else 0.0
+        fitted = fitting.fit_linear(
+            self.statistic_, tuples, self.design_, X, carried, weight, strength, limit
+        )
+        self._w = fitted.w
+        self.solution_ = fitted.solution
+        slopes, intercept = self.design_.coefficients(fitted.w)
+        self.coef_ = slopes * units.factor
+        self.intercept_ = intercept * units.factor + units.offset
+        self.plan_ = FitPlan(reasons, fitted.branches, fitted.solution.solver)
+        if not fitted.solution.status.success:
+            warnings.warn(
+                f"{self.statistic_.name}: {fitted.solution.status.value}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _predict(self, X: FloatArray) -> FloatArray:
+        if self.estimator is not None:
+            raw: FloatArray = np.asarray(self.estimator_.predict(X), dtype=np.float64).reshape(-1)
+        else:
+            raw = self.design_.columns(X) @ self._w
+        return self.units_.outward(raw)
+
+    def _warn_outside(self, X: FloatArray) -> None:
+        """Say once that the fit leaves the statistic's domain on its own training x."""
+        wrong = outside_domain(self.statistic_, self._predict(X))
+        if wrong.size:
+            low, high = self.statistic_.domain
+            warnings.warn(
+                f"{self.statistic_.name} lies in [{low:g}, {high:g}], but the fit reaches "
+                f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
+                "rows: use features= or estimator= with a class that stays inside (splines, "
+                "boosting with a gamma loss), or statistic.with_loss('gamma')",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the one Generator of a fit, from what scikit-learn users pass as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)

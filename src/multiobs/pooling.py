@@ -1,0 +1,160 @@
+"""Each anchor's tuples pooled into one weighted pseudo-observation.
+
+Exact for squared loss up to the spread of x~ inside one window, n rows whatever m is, and it
+gives any regressor with ``sample_weight`` the whole of the tuples' information.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs import _series, _sums
+from multiobs._types import FloatArray, IntArray
+from multiobs.contract import (
+    LIMIT,
+    enumerate_tuples,
+    plan,
+    ranked_anchor_sums,
+    representatives,
+    tuple_weights,
+)
+from multiobs.kernels import Kernel, Monomials, OrderStatistic, constant
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+
+@final
+@dataclass(frozen=True)
+class Pooled:
+    """Pseudo-observations: one per anchor, or one per tuple where tuples are listed.
+
+    Attributes
+    ----------
+    x : ndarray (g, d)
+        Mean representative.
+    weight : ndarray (g,)
+        Summed weight of the tuples pooled.
+    values : ndarray (g, q)
+        Mean of each kernel over the tuples pooled.
+    anchors : ndarray of int (g,)
+        Row number of the anchor, or of the first member.
+    """
+
+    x: FloatArray
+    weight: FloatArray
+    values: FloatArray
+    anchors: IntArray
+
+
+def pool(
+    tuples: TupleSet,
+    kernels: Sequence[Kernel],
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    weight: FloatArray | None = None,
+    limit: int = LIMIT,
+) -> Pooled:
+    """Pool the tuples of each anchor: summed weight, mean kernels, mean representative.
+
+    Parameters
+    ----------
+    tuples : TupleSet
+        Which rows go together.
+    kernels : sequence of Kernel
+        Functions of the m labels.
+    X : ndarray (n, d)
+        Positions of the rows.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    weight : ndarray (n,), optional
+        Weights of the rows, multiplied within a tuple.
+
+    Returns
+    -------
+    Pooled
+        Only anchors that have a tuple of positive weight.
+    """
+    if isinstance(tuples, Tuples):
+        w = tuple_weights(tuples, weight)
+        total = np.ones(tuples.count()) if w is None else w
+        values = np.stack([kernel(y[tuples.members]) for kernel in kernels], axis=1)
+        return _positive(representatives(tuples, X), total, values, tuples.members[:, 0])
+    assert isinstance(tuples, Windows | Graph)
+    labels = y[:, None] if y.ndim == 1 else y
+    anchors = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
+    n, d = anchors.size, X.shape[1]
+    middle = X.mean(axis=0)  # x far from zero would spoil the sums below
+    U = X - middle
+    total, x_sum = np.zeros(n), np.zeros((n, d))
+    sums = np.zeros((n, len(kernels)))
+    quick = [
+        (i, kernel) for i, kernel in enumerate(kernels) if isinstance(kernel, Monomials)
+    ]
+    for shift in (True, False):  # shift-invariant kernels are measured from a local level
+        group = [(i, kernel) for i, kernel in quick if kernel.shift_invariant == shift]
+        tasks: list[tuple[Monomials, int]] = [(kernel, 0) for _, kernel in group]
+        if shift:
+            tasks = [(constant(1.0, tuples.arity, labels.shape[1]), 1), *tasks]
+        if not tasks:
+            continue
+        evaluator = _sums.Evaluator(tasks, _sums.Rows(U, labels, weight))
+        first = 0
+        for chunk in evaluator.chunks(tuples):
+            part = slice(first, first + chunk.anchors.size)
+            first = part.stop
+            found = [evaluator.anchor_sums(chunk, kernel, degree) for kernel, degree in tasks]
+            if shift:
+                total[part] = found[0][0]
+                # coefficients of exp(ζ·Σu): monomials of degree one come right after the constant
+                where = _series.position(d, 1)
+                for c in range(d):
+                    alpha = tuple(int(v == c) for v in range(d))
+                    x_sum[part, c] = found[0][where[alpha]]
+                found = found[1:]
+            for (i, _), series in zip(group, found, strict=True):
+                sums[part, i] = series[0]
+    for i, kernel in enumerate(kernels):
+        if isinstance(kernel, Monomials):
+            continue
+        if isinstance(kernel, OrderStatistic) and plan(tuples, kernel, 0).branch == "rank tree":
+            sums[:, i] = _ranked_means(tuples, kernel, labels[:, 0], weight)
+        else:
+            sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, anchors, limit)
+    safe = np.where(total > 0, total, 1.0)
+    x = middle + x_sum / (safe * tuples.arity)[:, None]
+    return _positive(x, total, sums / safe[:, None], anchors)
+
+
+def _ranked_means(
+    tuples: Windows | Graph, kernel: OrderStatistic, y: FloatArray, weight: FloatArray | None
+) -> FloatArray:
+    none = np.empty((y.size, 0))
+    return ranked_anchor_sums(tuples, kernel, none, y, weight)[:, 0]
+
+
+def _enumerated_sums(
+    tuples: Windows | Graph,
+    kernel: Kernel,
+    y: FloatArray,
+    weight: FloatArray | None,
+    anchors: IntArray,
+    limit: int,
+) -> FloatArray:
+    by_row = np.zeros(tuples.n_rows)
+    for part in enumerate_tuples(tuples, limit):
+        values = kernel(y[part.members])
+        w = tuple_weights(part, weight)
+        values = values if w is None else values * w
+        by_row += np.bincount(part.members[:, 0], weights=values, minlength=by_row.size)
+    return by_row[anchors]
+
+
+def _positive(
+    x: FloatArray, total: FloatArray, values: FloatArray, anchors: IntArray
+) -> Pooled:
+    keep = total > 0
+    if np.all(keep):
+        return Pooled(x, total, values, anchors)
+    return Pooled(x[keep], total[keep], values[keep], anchors[keep])

@@ -1,0 +1,344 @@
+"""Risks: the summed loss as a function of coefficients.  They add.
+
+A penalty is a risk, a part of the data is a risk, and the whole is ``reduce(add, parts)``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import comb
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.contract import (
+    LIMIT,
+    Features,
+    Lifted,
+    contract_all,
+    enumerate_tuples,
+    features_of,
+    tuple_weights,
+)
+from multiobs.kernels import constant
+from multiobs.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.statistics import Statistic
+from multiobs.tuples import TupleSet, concatenate
+
+
+class Risk(ABC):
+    """A function of p coefficients with its first two derivatives."""
+
+    @property
+    @abstractmethod
+    def n_coefficients(self) -> int:
+        """The number p of coefficients."""
+
+    @abstractmethod
+    def value(self, w: FloatArray) -> float:
+        """The summed loss at coefficients w (p,)."""
+
+    @abstractmethod
+    def gradient(self, w: FloatArray) -> FloatArray:
+        """Derivative in w, (p,)."""
+
+    @abstractmethod
+    def hessian(self, w: FloatArray) -> FloatArray | None:
+        """Second derivative in w, (p, p), or None where it is not known."""
+
+    @abstractmethod
+    def __add__(self, other: "Risk") -> "Risk":
+        """Return the sum of two risks of the same coefficients."""
+
+
+@final
+class MomentRisk(Risk):
+    r"""A polynomial of the coefficients, :math:`\sum_k \langle M_k, w^{\otimes k}\rangle`.
+
+    Parameters
+    ----------
+    tensors : sequence of ndarray or None
+        :math:`M_k` of shape (p,) * k for k = 0, 1, …; None is zero.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.array([[1.0]])])
+    >>> risk.value(np.array([1.0])), risk.gradient(np.array([1.0]))
+    (-1.0, array([0.]))
+    """
+
+    def __init__(self, tensors: Sequence[FloatArray | None]) -> None:
+        self.tensors = tuple(tensors)
+        self._p = next(int(M.shape[0]) for M in self.tensors if M is not None and M.ndim)
+
+    @property
+    def n_coefficients(self) -> int:
+        return self._p
+
+    @property
+    def degree(self) -> int:
+        """The highest power of the coefficients."""
+        return max(k for k, M in enumerate(self.tensors) if M is not None)
+
+    def value(self, w: FloatArray) -> float:
+        return float(sum(_applied(M, w, k) for k, M in self._terms()))
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        total = np.zeros(self._p)
+        for k, M in self._terms():
+            if k >= 1:
+                total = total + k * _applied(M, w, k - 1)
+        return total
+
+    def hessian(self, w: FloatArray) -> FloatArray:
+        total = np.zeros((self._p, self._p))
+        for k, M in self._terms():
+            if k >= 2:
+                total = total + k * (k - 1) * _applied(M, w, k - 2)
+        return total
+
+    def along(self, direction: FloatArray) -> FloatArray:
+        """Coefficients, from power 0, of the risk as a polynomial in s at w = s · direction."""
+        out = np.zeros(len(self.tensors))
+        for k, M in self._terms():
+            out[k] = float(_applied(M, direction, k))
+        return out
+
+    def fixed(self, value: float) -> "MomentRisk":
+        """Return the risk of the other coefficients when the last one is held at a value."""
+        p = self._p - 1
+        out: list[FloatArray] = [np.zeros((p,) * k) for k in range(len(self.tensors))]
+        for k, M in self._terms():
+            part = M
+            for j in range(k + 1):  # j of the k slots hold the last coefficient
+                free = part[(slice(0, p),) * (k - j)]
+                out[k - j] = out[k - j] + comb(k, j) * value**j * free
+                if j < k:
+                    part = part[..., -1]
+        return MomentRisk(out)
+
+    def scaled(self, factor: float) -> "MomentRisk":
+        """Return the risk multiplied by a number."""
+        return MomentRisk([None if M is None else M * factor for M in self.tensors])
+
+    def __add__(self, other: Risk) -> Risk:
+        if not isinstance(other, MomentRisk):
+            return SumRisk([self, other])
+        size = max(len(self.tensors), len(other.tensors))
+        out: list[FloatArray | None] = []
+        for k in range(size):
+            parts = [r.tensors[k] for r in (self, other) if k < len(r.tensors)]
+            some = [M for M in parts if M is not None]
+            out.append(None if not some else some[0] if len(some) == 1 else some[0] + some[1])
+        return MomentRisk(out)
+
+    def _terms(self) -> list[tuple[int, FloatArray]]:
+        return [(k, M) for k, M in enumerate(self.tensors) if M is not None]
+
+
+def _applied(M: FloatArray, w: FloatArray, times: int) -> FloatArray:
+    for _ in range(times):
+        M = M @ w
+    return M
+
+
+@final
+class TupleRisk(Risk):
+    """The summed loss of listed tuples, for any loss.
+
+    Parameters
+    ----------
+    loss : Loss
+        Loss in r-space.
+    z : ndarray (t, p)
+        Features of the representatives.
+    Y : ndarray (t, m) or (t, m, s)
+        Labels of the members.
+    weight : ndarray (t,) or None
+        Weights of the tuples.
+    offset : ndarray (t,) or None
+        Added to the predictions.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        z: FloatArray,
+        Y: FloatArray,
+        weight: FloatArray | None = None,
+        offset: FloatArray | None = None,
+    ) -> None:
+        self.loss, self.z, self.Y, self.weight = loss, z, Y, weight
+        self.offset = np.zeros(z.shape[0]) if offset is None else offset
+
+    @property
+    def n_coefficients(self) -> int:
+        return int(self.z.shape[1])
+
+    def value(self, w: FloatArray) -> float:
+        return float(self._weighted(self.loss.value(self.z @ w + self.offset, self.Y)).sum())
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        return np.asarray(self._weighted(self.loss.gradient(self.z @ w + self.offset, self.Y)) @ self.z)
+
+    def hessian(self, w: FloatArray) -> FloatArray | None:
+        curvature = self.loss.hessian(self.z @ w + self.offset, self.Y)
+        if curvature is None:
+            return None
+        return np.asarray((self.z * self._weighted(curvature)[:, None]).T @ self.z)
+
+    def fixed(self, value: float) -> "TupleRisk":
+        """Return the risk of the other coefficients when the last one is held at a value."""
+        held = self.offset + value * self.z[:, -1]
+        return TupleRisk(self.loss, self.z[:, :-1], self.Y, self.weight, held)
+
+    def __add__(self, other: Risk) -> Risk:
+        return SumRisk([self, other])
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self.weight is None else values * self.weight
+
+
+@final
+class SumRisk(Risk):
+    """A sum of risks that have no common closed form."""
+
+    def __init__(self, parts: Sequence[Risk]) -> None:
+        self.parts: list[Risk] = []
+        for part in parts:
+            self.parts.extend(part.parts if isinstance(part, SumRisk) else [part])
+
+    @property
+    def n_coefficients(self) -> int:
+        return self.parts[0].n_coefficients
+
+    def value(self, w: FloatArray) -> float:
+        return sum(part.value(w) for part in self.parts)
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        return np.sum([part.gradient(w) for part in self.parts], axis=0)
+
+    def hessian(self, w: FloatArray) -> FloatArray | None:
+        found = [part.hessian(w) for part in self.parts]
+        if any(each is None for each in found):
+            return None
+        return np.sum([each for each in found if each is not None], axis=0)
+
+    def __add__(self, other: Risk) -> Risk:
+        return SumRisk([*self.parts, other])
+
+
+def ridge(strength: FloatArray) -> MomentRisk:
+    r"""Penalty :math:`\sum_c s_c w_c^2` as a risk.
+
+    >>> ridge(np.array([0.0, 2.0])).value(np.array([5.0, 1.0]))
+    2.0
+    """
+    return MomentRisk([None, np.zeros(strength.size), np.diag(strength)])
+
+
+def empirical_risk(
+    statistic: Statistic | Loss,
+    tuples: TupleSet,
+    Z: Features,
+    y: FloatArray,
+    *,
+    weight: FloatArray | None = None,
+    reference: FloatArray | None = None,
+    limit: int = LIMIT,
+) -> MomentRisk | TupleRisk:
+    r"""Summed loss over the tuples as a function of linear coefficients, r = w·z~.
+
+    Parameters
+    ----------
+    statistic : Statistic or Loss
+        What is estimated, or the loss itself.
+    tuples : TupleSet
+        Which rows go together.
+    Z : ndarray (n, p) or Lifted
+        Features of the rows, or how to make them from the representative's x.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    weight : ndarray (n,), optional
+        Weights of the rows, multiplied within a tuple.
+    reference : ndarray (p,), optional
+        Coefficients of the reference level of a root-type loss; see :func:`reference_level`.
+    limit : int
+        The most tuples that are enumerated.
+
+    Returns
+    -------
+    Risk
+        A MomentRisk for polynomial losses, a TupleRisk otherwise.
+    """
+    loss = statistic.loss if isinstance(statistic, Statistic) else statistic
+    if isinstance(loss, RootLoss):
+        gamma = reference_level(loss, Z, y) if reference is None else reference
+        if gamma is None:
+            loss = loss.at(loss.level(y))
+        else:
+            return _root_risk(loss, tuples, Z, y, weight, gamma, limit)
+    if isinstance(loss, PolynomialLoss):
+        kernels = [None, *loss.kernels[1:]]  # the constant does not move the minimum
+        return MomentRisk(contract_all(tuples, kernels, Z, y, weight=weight, limit=limit))
+    part = concatenate(list(enumerate_tuples(tuples, limit)), tuples.arity, tuples.n_rows)
+    return TupleRisk(loss, features_of(part, Z), y[part.members], tuple_weights(part, weight))
+
+
+def total_weight(tuples: TupleSet, n_columns: int, weight: FloatArray | None) -> float:
+    """Summed weight of the tuples: their number when nothing is weighted."""
+    ones = constant(1.0, tuples.arity)
+    Z = np.ones((tuples.n_rows, 1))
+    found = contract_all(tuples, [ones], Z, np.zeros(tuples.n_rows), weight=weight)[0]
+    assert found is not None
+    return float(found)
+
+
+def reference_level(loss: RootLoss, Z: Features, y: FloatArray) -> FloatArray | None:
+    r"""Coefficients of the level c(x) of a root-type loss, or None if it cannot be in the class.
+
+    A level that follows the mean is the least-squares line plus the loss's own offset of the
+    residuals; any other level is a constant.
+    """
+    rows = Z.function(Z.X) if isinstance(Z, Lifted) else Z
+    one = constant_direction(rows)
+    if one is None:
+        return None if loss.level(y) != 0.0 else np.zeros(rows.shape[1])
+    if not loss.follows_mean:
+        return one * loss.level(y)
+    line = np.linalg.lstsq(rows, y, rcond=None)[0]
+    return np.asarray(line + one * loss.level(y - rows @ line))
+
+
+def constant_direction(Z: FloatArray) -> FloatArray | None:
+    """Coefficients of the constant function 1 in the span of the features, or None."""
+    sample = Z if Z.shape[0] <= 2000 else Z[:: Z.shape[0] // 1000]
+    found = np.linalg.lstsq(sample, np.ones(sample.shape[0]), rcond=None)[0]
+    if np.max(np.abs(sample @ found - 1.0), initial=0.0) > 1e-8:
+        return None
+    return np.asarray(found)
+
+
+def _root_risk(
+    loss: RootLoss,
+    tuples: TupleSet,
+    Z: Features,
+    y: FloatArray,
+    weight: FloatArray | None,
+    gamma: FloatArray,
+    limit: int,
+) -> MomentRisk:
+    m = loss.arity
+    kernels = [None, None, *(k.with_arity(m) for k in (loss.constant, loss.linear, loss.quadratic))]
+    _, _, d, b, a = contract_all(tuples, kernels, Z, y, weight=weight, limit=limit)
+    assert d is not None and b is not None and a is not None
+    return root_tensors(d, b, a, gamma)
+
+
+def root_tensors(
+    d: FloatArray, b: FloatArray, a: FloatArray, gamma: FloatArray
+) -> MomentRisk:
+    r"""Risk :math:`\int (r-c)(a r^2 + b r + d)\,dr` with c = γ·z~ from the sums of d, b and a."""
+    return MomentRisk(
+        [None, -(d @ gamma), (d - b @ gamma) / 2, (b - a @ gamma) / 3, a / 4]
+    )

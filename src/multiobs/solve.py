@@ -1,0 +1,236 @@
+"""Minimising a risk.  A failure is a value that carries its own sentence."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+import numpy as np
+from scipy import linalg, optimize
+
+from multiobs._types import FloatArray
+from multiobs.risk import MomentRisk, Risk
+
+
+class Status(Enum):
+    """How a minimisation ended; the value is the sentence for people."""
+
+    CONVERGED = "The risk has a minimum here."
+    RANK_DEFICIENT = (
+        "The features do not determine all coefficients; the smallest solution was taken."
+    )
+    UNBOUNDED = "The risk has no minimum: it falls without end."
+    NOT_CONVERGED = "The iterations ended before the gradient vanished."
+    LEFT_REGION = (
+        "Some fitted values lie below the reference level, where the loss may lead to the "
+        "spurious root."
+    )
+
+    @property
+    def success(self) -> bool:
+        """Whether the coefficients can be used."""
+        return self in (Status.CONVERGED, Status.RANK_DEFICIENT)
+
+
+@final
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients with how they were found.
+
+    Attributes
+    ----------
+    w : ndarray (p,)
+        Coefficients.
+    status : Status
+        How the minimisation ended.
+    value : float
+        The risk at w.
+    gradient_norm : float
+        The largest entry of the gradient at w, relative to the risk's own size.
+    iterations : int
+        Steps taken.
+    solver : str
+        Name of the solver.
+    """
+
+    w: FloatArray
+    status: Status
+    value: float
+    gradient_norm: float
+    iterations: int
+    solver: str
+
+
+class Solver(ABC):
+    """Minimises risks of one kind."""
+
+    @abstractmethod
+    def solve(self, risk: Risk, start: FloatArray) -> Solution:
+        """Return the minimiser of the risk, beginning at ``start`` where that matters."""
+
+
+@final
+class Quadratic(Solver):
+    """Exact minimum of a risk of degree two, through an eigen-decomposition."""
+
+    def solve(self, risk: Risk, start: FloatArray) -> Solution:
+        assert isinstance(risk, MomentRisk)
+        zero = np.zeros(risk.n_coefficients)
+        slope, curvature = risk.gradient(zero), risk.hessian(zero)
+        curvature = (curvature + curvature.T) / 2
+        # Features of very different size are brought to one before the rank is judged.
+        size = np.sqrt(np.abs(np.diag(curvature)))
+        size = np.where(size > 0, size, 1.0)
+        values, vectors = linalg.eigh(curvature / np.outer(size, size))
+        largest = float(np.max(np.abs(values), initial=0.0))
+        cutoff = largest * 1e-13 * max(values.size, 1)
+        if np.any(values < -max(cutoff, largest * 1e-9)):
+            status = Status.UNBOUNDED
+        elif np.any(values <= cutoff):
+            status = Status.RANK_DEFICIENT
+        else:
+            status = Status.CONVERGED
+        keep = values > cutoff
+        along = vectors[:, keep]
+        w = -(along @ ((along.T @ (slope / size)) / values[keep])) / size
+        return Solution(w, status, risk.value(w), _relative_gradient(risk, w), 1, "Quadratic")
+
+
+@final
+class Newton(Solver):
+    """Trust-region Newton steps (scipy's ``trust-exact``): finds a minimum near the start."""
+
+    def solve(self, risk: Risk, start: FloatArray) -> Solution:
+        def hessian(w: FloatArray) -> FloatArray:
+            found = risk.hessian(w)
+            assert found is not None
+            return (found + found.T) / 2
+
+        unit = abs(risk.value(start)) + float(np.max(np.abs(risk.gradient(start)), initial=0.0))
+        unit = unit if np.isfinite(unit) and unit > 0 else 1.0
+        floor = -1e12 * unit
+
+        def value(w: FloatArray) -> float:
+            found = risk.value(w)
+            return found / unit
+
+        result = optimize.minimize(
+            value,
+            start,
+            method="trust-exact",
+            jac=lambda w: risk.gradient(w) / unit,
+            hess=lambda w: hessian(w) / unit,
+            options={"gtol": 1e-10, "maxiter": 200, "initial_trust_radius": 0.1},
+        )
+        w: FloatArray = np.asarray(result.x, dtype=np.float64)
+        for _ in range(3):  # Newton's last digits, where the trust region stops early
+            step = np.linalg.lstsq(hessian(w), -risk.gradient(w), rcond=None)[0]
+            trial = w + step
+            better = np.max(np.abs(risk.gradient(trial))) < np.max(np.abs(risk.gradient(w)))
+            if not better:
+                break
+            w = trial
+        lost = not np.all(np.isfinite(w)) or risk.value(w) < floor
+        small = _relative_gradient(risk, w)
+        if lost:
+            status = Status.UNBOUNDED
+        elif small > 1e-6:
+            status = Status.NOT_CONVERGED
+        else:
+            lowest = float(linalg.eigvalsh(hessian(w))[0])
+            top = float(np.max(np.abs(hessian(w)), initial=1e-300))
+            status = Status.CONVERGED if lowest > 1e-12 * top else Status.RANK_DEFICIENT
+        return Solution(w, status, risk.value(w), small, int(result.nit), "Newton")
+
+
+@final
+class LBFGS(Solver):
+    """Limited-memory quasi-Newton steps, for losses without a second derivative."""
+
+    def solve(self, risk: Risk, start: FloatArray) -> Solution:
+        unit = abs(risk.value(start)) or 1.0
+        result = optimize.minimize(
+            lambda w: risk.value(w) / unit,
+            start,
+            method="L-BFGS-B",
+            jac=lambda w: risk.gradient(w) / unit,
+            options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-10},
+        )
+        w: FloatArray = np.asarray(result.x, dtype=np.float64)
+        small = _relative_gradient(risk, w)
+        status = Status.CONVERGED if small < 1e-4 or result.success else Status.NOT_CONVERGED
+        return Solution(w, status, risk.value(w), small, int(result.nit), "LBFGS")
+
+
+def choose_solver(risk: Risk) -> Solver:
+    """Return the solver for this kind of risk.
+
+    >>> type(choose_solver(MomentRisk([None, np.ones(1), np.eye(1)]))).__name__
+    'Quadratic'
+    """
+    if isinstance(risk, MomentRisk) and risk.degree <= 2:
+        return Quadratic()
+    probe = np.zeros(risk.n_coefficients)
+    with np.errstate(all="ignore"):
+        known = risk.hessian(probe) is not None
+    return Newton() if known else LBFGS()
+
+
+def solve(risk: Risk, start: FloatArray | None = None, solver: Solver | None = None) -> Solution:
+    """Minimise a risk.
+
+    Parameters
+    ----------
+    risk : Risk
+        What to minimise.
+    start : ndarray (p,), optional
+        Where to begin; matters for risks with several minima.
+    solver : Solver, optional
+        The choice of :func:`choose_solver` by default.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-4.0]), np.array([[1.0]])])
+    >>> solve(risk).w
+    array([2.])
+    """
+    chosen = choose_solver(risk) if solver is None else solver
+    begin = np.zeros(risk.n_coefficients) if start is None else start
+    return chosen.solve(risk, begin)
+
+
+def highest_start(risk: Risk, one: FloatArray | None) -> FloatArray:
+    """Where to begin: the constant function at the highest root of the risk's derivative.
+
+    A risk with an upper and a spurious lower minimum is entered from above.
+    """
+    if one is None or not isinstance(risk, MomentRisk):
+        return np.zeros(risk.n_coefficients)
+    polynomial = np.polynomial.Polynomial(risk.along(one)).deriv()
+    roots = polynomial.roots()
+    real = roots[np.abs(roots.imag) <= 1e-6 * (1 + np.abs(roots.real))].real
+    return one * (float(real.max()) if real.size else 0.0)
+
+
+def _relative_gradient(risk: Risk, w: FloatArray) -> float:
+    slope = risk.gradient(w)
+    if isinstance(risk, MomentRisk):
+        pieces = [
+            np.max(np.abs(k * _power_applied(M, w, k - 1)), initial=0.0)
+            for k, M in enumerate(risk.tensors)
+            if M is not None and k >= 1
+        ]
+        size = float(max(pieces, default=1.0)) or 1.0
+    else:
+        size = abs(risk.value(w)) + 1e-300
+    return float(np.max(np.abs(slope), initial=0.0)) / size
+
+
+def _power_applied(M: FloatArray, w: FloatArray, times: int) -> FloatArray:
+    for _ in range(times):
+        M = M @ w
+    return M

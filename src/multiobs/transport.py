@@ -1,0 +1,79 @@
+r"""Carrying labels from their own x to the representative x~ before they are compared.
+
+With a pilot a(x) of the mean, :math:`y' = a(\tilde x) + (y_j - a(x_j))` has exactly the law at
+:math:`\tilde x` in a location family, and a wrong but smooth a leaves the estimator consistent.
+Within a tuple the pilot's own noise cancels: near rows are carried by nearly the same amount.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, final
+
+import numpy as np
+
+from multiobs._pilot import SplinePilot
+from multiobs._types import FloatArray
+from multiobs.statistics import Statistic
+
+Transport = Literal["auto", "location", "location-scale"] | None
+
+
+class Pilot(Protocol):
+    """A fitted rough estimate of a function of x."""
+
+    def predict(self, X: FloatArray, /) -> FloatArray:
+        """Value at positions X (n, d)."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Carried:
+    """Labels less a pilot, and what has to be added back.
+
+    Attributes
+    ----------
+    labels : ndarray (n,) or (n, s)
+        Residuals y - a(x).
+    offset : ndarray (n,) or None
+        a(x) at the rows, where the statistic moves with it; None where it does not.
+    pilot : Pilot or None
+        The pilot itself.
+    """
+
+    labels: FloatArray
+    offset: FloatArray | None
+    pilot: Pilot | None
+
+
+def carry(
+    kind: Literal["location"] | None,
+    statistic: Statistic,
+    X: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> Carried:
+    """Measure labels from a pilot of their mean.
+
+    Parameters
+    ----------
+    kind : "location" or None
+        None leaves the labels as they are: the paper's estimators.
+    statistic : Statistic
+        Must declare what a shift does to it.
+    X, y, weight : ndarray
+        Positions (n, d), labels (n,) or (n, s), weights (n,) or None.
+    """
+    if kind is None:
+        return Carried(y, None, None)
+    if statistic.shift is None:
+        raise ValueError(
+            f"transport must be None for {statistic!r}, which no shift of y leaves in place, "
+            f"got {kind!r}"
+        )
+    columns = y[:, None] if y.ndim == 1 else y
+    pilots = [SplinePilot().fit(X, columns[:, c], weight) for c in range(columns.shape[1])]
+    levels = np.stack([pilot.predict(X) for pilot in pilots], axis=1)
+    residuals = columns - levels
+    labels = residuals[:, 0] if y.ndim == 1 else residuals
+    offset = levels[:, 0] if statistic.shift == "equivariant" else None
+    return Carried(np.ascontiguousarray(labels), offset, pilots[0])
