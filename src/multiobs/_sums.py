@@ -215,7 +215,9 @@ def chunks(
 class Evaluator:
     """Evaluates kernels on chunks: sums over the tuples of each anchor, as series in ζ."""
 
-    def __init__(self, kernels: Sequence[tuple[Monomials, int]], rows: Rows) -> None:
+    def __init__(
+        self, kernels: Sequence[tuple[Monomials, int]], rows: Rows, keep_counts: bool = False
+    ) -> None:
         self.kernels = tuple(kernels)
         self.rows = rows
         self.p = rows.U.shape[1]
@@ -223,9 +225,8 @@ class Evaluator:
         wanted = needed_columns(kernels, self.p)
         zero = (0,) * rows.y.shape[1]
         # Without weights the sum of ones is the number of partners.
-        self.columns = [
-            c for c in wanted if not (rows.weight is None and c[0][1] == zero and c[1] == 0)
-        ]
+        known = rows.weight is None and not keep_counts
+        self.columns = [c for c in wanted if not (known and c[0][1] == zero and c[1] == 0)]
         self.where = {column: i for i, column in enumerate(self.columns)}
         self.centred = all(kernel.shift_invariant for kernel, _ in kernels)
 

@@ -190,7 +190,7 @@ def contract_all(
         elif isinstance(kernel, Monomials):
             summed.append((k, kernel))
         elif isinstance(kernel, Equality):
-            same = _same_label(tuples, labels)
+            same = same_label(tuples, labels)
             even = constant(kernel.scale, kernel.arity)
             out[k] = contract(same, even, Z, np.zeros(labels.shape[0]), k, weight=weight)
         elif isinstance(kernel, OrderStatistic) and k <= 1 and isinstance(Z, np.ndarray):
@@ -373,7 +373,8 @@ def ranked_anchor_sums(
     )
 
 
-def _same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:
+def same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:
+    """The same tuples cut so that only rows of equal labels go together."""
     codes: IntArray = same_category(y)
     if isinstance(tuples, Windows):
         return tuples.refined(codes)
