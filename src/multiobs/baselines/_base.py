@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import statistics
+from multiobs import scoring, statistics
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
 
@@ -39,9 +39,16 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         compare a statistic with what it is not an estimate of.
         """
         prediction = self.predict(X)
-        from multiobs import scoring  # not needed to fit or predict
+        return -scoring.score(self.statistic, np.asarray(X), np.asarray(y), prediction)
 
-        return -float(scoring.score(self.statistic, X, y, prediction))
+    def __sklearn_tags__(self) -> Any:
+        """Declare that predictions are of a statistic and not of y."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # R² of y means nothing for a statistic of y
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:  # the same for scikit-learn 1.5
+        return {"poor_score": True}
 
     def _checked(
         self, X: npt.ArrayLike, y: npt.ArrayLike, several: bool = False

@@ -73,8 +73,8 @@ class Method:
     ) -> tuple[float, str]:
         """Return the error of one fit, and ``"ok"``, ``"warned"`` or ``"failed"``.
 
-        The error is the mean square to the truth. Lines and polynomials are integrated exactly; the two-moment UCB, the one case where the
-        paper does so, by Monte Carlo with 1000 points.
+        The error is the mean square to the truth. Lines and polynomials are integrated exactly;
+        the two-moment UCB, the one case where the paper does so, by Monte Carlo with 1000 points.
         """
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
