@@ -68,6 +68,4 @@ html_theme_options = {
     "footer_end": [],
 }
 # Pages without subpages have nothing to show on the left.
-html_sidebars = {
-    name: [] for name in ("index", "choose", "paper_map", "changelog", "contributing")
-}
+html_sidebars = {name: [] for name in ("index", "choose", "paper_map", "changelog", "contributing")}

@@ -5,7 +5,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from multiobs import MultiObservationRegressor
+from multiobs import MultiObservationRegressor, statistics
+from multiobs.baselines import TwoMomentRegressor
 from multiobs.io import beside
 
 TARGET = Path(__file__).parents[1] / "_static" / "first.png"
@@ -15,6 +16,7 @@ rng = np.random.default_rng(0)
 x = rng.uniform(0, 1, 2000)
 y = np.sin(4 * np.pi * x) + rng.normal(0, np.sqrt(0.5 + x))
 model = MultiObservationRegressor("variance").fit(x[:, None], y)
+moments = TwoMomentRegressor(statistics.variance(), degree=1).fit(x[:, None], y)
 grid = np.linspace(0, 1, 201)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
@@ -24,8 +26,11 @@ left.set(xlabel="x", ylabel="y", title="2000 rows (x, y), one y at each x")
 left.legend(frameon=False, loc="upper left")
 right.plot(grid, 0.5 + grid, "--", color="0.3", lw=1.2, label="true variance, 0.5 + x")
 right.plot(grid, model.predict(grid[:, None]), color=ORANGE, lw=2, label="fitted variance")
+right.plot(
+    grid, moments.predict(grid[:, None]), ":", color=BLUE, lw=2, label="lines through two moments"
+)
 right.set(xlabel="x", ylabel="Var(Y | x)", title="What the model regresses on", ylim=(0, 2))
-right.legend(frameon=False, loc="upper left")
+right.legend(frameon=False, loc="lower right")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
 with beside(TARGET) as temporary:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from multiobs.cli_reproduce import reproduce
 from multiobs.report import print_table
 
 app = typer.Typer(
@@ -50,3 +51,6 @@ def demo(
     print_table(result.table)
     for sentence in result.where:
         console.print(sentence, soft_wrap=True, highlight=False)
+
+
+app.command()(reproduce)
