@@ -271,6 +271,9 @@ class Evaluator:
             label = powers(chunk.own.y, own)
             for each, more in zip(total, series, strict=True):
                 each += label * more
+        if kernel.arity > 2:  # too few partners: the identity cancels, but not to the last bit
+            enough = chunk.n_partners >= kernel.arity - 1
+            total = [each * enough for each in total]
         return _series.multiply(total, self.own_series(chunk, degree), self.p, degree)
 
     def partner_factors(
