@@ -5,6 +5,7 @@ With :math:`s_t = w_t\, \ell'(\tilde r_t, y_t)\, \tilde z_t` the score of a tupl
 so it is the g that are nearly independent, not the s.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 from typing import final
@@ -19,15 +20,16 @@ from multiobs.contract import (
     enumerate_tuples,
     features_of,
     plan,
+    ranked_anchor_sums,
     same_label,
     split_constants,
     tuple_weights,
 )
 from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
-from multiobs.losses import PolynomialLoss
+from multiobs.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
-SAMPLED = 200_000  # tuples from which the sum of squared tuple scores is estimated
+SAMPLED = 20_000  # tuples from which the sum of squared tuple scores is estimated
 
 
 @final
@@ -47,14 +49,62 @@ class Scores:
     tuples_outer: FloatArray
 
 
+@final
+@dataclass(frozen=True)
+class Term:
+    """A part h(y) Π_j (v_j · z~) of the derivative of a loss in r = w · z~."""
+
+    kernel: Kernel
+    forms: tuple[FloatArray, ...]
+
+    @property
+    def degree(self) -> int:
+        """The power of the features in the score h(y) Π_j (v_j · z~) z~."""
+        return len(self.forms) + 1
+
+
+Slope = Sequence[Term] | Loss
+
+
+def slope_of(loss: Loss, w: FloatArray, reference: FloatArray | None = None) -> Slope:
+    r"""Write the derivative of a loss at r = w·z~ as terms, where it is a polynomial.
+
+    A root-type loss whose reference level is c = γ·z~ has the derivative
+    :math:`(r - c)(a r^2 + b r + d)`: products of the linear forms w - γ and w.
+
+    Parameters
+    ----------
+    loss : Loss
+        Any loss.
+    w : ndarray (p,)
+        Coefficients.
+    reference : ndarray (p,), optional
+        Coefficients γ of the reference level of a root-type loss.
+    """
+    if isinstance(loss, RootLoss) and reference is not None:
+        parts = (loss.constant, loss.linear, loss.quadratic)
+        return [
+            Term(kernel.with_arity(loss.arity), (w - reference, *[w] * k))
+            for k, kernel in enumerate(parts)
+        ]
+    if isinstance(loss, PolynomialLoss):
+        return [
+            Term(kernel * float(k), (w,) * (k - 1))
+            for k, kernel in enumerate(loss.kernels)
+            if kernel is not None and k > 0
+        ]
+    return loss
+
+
 def row_scores(
-    loss: PolynomialLoss,
+    loss: Loss,
     tuples: TupleSet,
     Z: Features,
     y: FloatArray,
     w: FloatArray,
     *,
     weight: FloatArray | None = None,
+    reference: FloatArray | None = None,
     rng: np.random.Generator | None = None,
     limit: int = LIMIT,
 ) -> Scores:
@@ -62,8 +112,8 @@ def row_scores(
 
     Parameters
     ----------
-    loss : PolynomialLoss
-        The loss, a root-type one with its reference level fixed.
+    loss : Loss
+        The loss.
     tuples : TupleSet
         Which rows go together.
     Z : ndarray (n, p) or Lifted
@@ -74,6 +124,8 @@ def row_scores(
         Coefficients.
     weight : ndarray (n,), optional
         Weights of the rows, multiplied within a tuple.
+    reference : ndarray (p,), optional
+        Coefficients of the reference level of a root-type loss.
     rng : Generator, optional
         For the random subset of tuples; seeded with 0 by default.
 
@@ -81,49 +133,67 @@ def row_scores(
     -------
     Scores
     """
-    kernels = [(k, h) for k, h in enumerate(loss.kernels) if h is not None and k > 0]
+    slope = slope_of(loss, w, reference)
+    rows = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)
+    few = tuples.count() <= 4 * SAMPLED
+    drawn = tuples.listed() if few else tuples.sample(SAMPLED, rng or np.random.default_rng(0))
+    s = tuple_scores(slope, drawn, Z, y, w, weight)
+    if not few and drawn.weight is not None and not isinstance(tuples, Tuples):
+        # s holds the share of each drawn tuple twice over, and a sum of squares wants it once
+        s = s / np.sqrt(drawn.weight)[:, None]
+    elif not few and drawn.weight is not None:
+        s = s * np.sqrt(drawn.count() / tuples.count())
+    return Scores(rows, np.asarray(s.T @ s))
+
+
+def sum_scores(
+    slope: Slope,
+    tuples: TupleSet,
+    Z: Features,
+    y: FloatArray,
+    w: FloatArray,
+    weight: FloatArray | None,
+    *,
+    by_anchor: bool = False,
+    limit: int = LIMIT,
+) -> FloatArray:
+    """Sum the scores of the tuples that contain each row, or of those anchored at it, (n, p).
+
+    Parameters
+    ----------
+    slope : sequence of Term, or Loss
+        The derivative of the loss, from :func:`slope_of`.
+    tuples, Z, y, w, weight
+        As in :func:`row_scores`.
+    by_anchor : bool
+        Whether a tuple counts for its anchor (first member) only.
+    """
     p = w.size
     total = np.zeros((tuples.n_rows, p))
-    affine = isinstance(Z, np.ndarray)
-    listed: list[tuple[int, Kernel]] = []
-    summed: list[tuple[int, Monomials, TupleSet]] = []
-    for k, kernel in kernels:
-        branch = plan(tuples, kernel, k, affine).branch
-        if branch == "list" or not isinstance(Z, np.ndarray):
-            listed.append((k, kernel))
-        elif isinstance(kernel, Monomials):
-            summed.append((k, kernel, tuples))
-        elif isinstance(kernel, Equality):
-            labels = y[:, None] if y.ndim == 1 else y
-            even = constant(kernel.scale, kernel.arity)
-            summed.append((k, even, same_label(tuples, labels)))
-        elif isinstance(kernel, OrderStatistic):
-            assert k == 1
-            total += _ranked_scores(tuples, kernel, Z, y, weight)
-    for k, monomial, over in summed:
-        assert isinstance(Z, np.ndarray)
-        total += _running_scores(over, k, monomial, Z, y, w, weight)
-    outer = np.zeros((p, p))
-    if listed:
-        part_loss = PolynomialLoss(
-            [dict(listed).get(k) for k in range(max(k for k, _ in listed) + 1)]
-        )
+    if isinstance(slope, Loss):
+        listed: Slope = slope
+        summed: list[tuple[Term, TupleSet]] = []
+    else:
+        listed, summed = _split(slope, tuples, Z, y)
+        for term in slope:
+            ranked = isinstance(term.kernel, OrderStatistic) and term not in listed
+            if ranked and isinstance(Z, np.ndarray) and isinstance(term.kernel, OrderStatistic):
+                total += _ranked_scores(tuples, term.kernel, Z, y, weight, by_anchor)
+    if summed and isinstance(Z, np.ndarray):
+        total += _running_scores(summed, Z, y, weight, by_anchor)
+    if isinstance(listed, Loss) or listed:
         for part in enumerate_tuples(tuples, limit):
-            s = tuple_scores(part_loss, part, Z, y, w, weight)
-            for a in range(part.arity):
+            s = tuple_scores(listed, part, Z, y, w, weight)
+            for a in range(1 if by_anchor else part.arity):
                 for c in range(p):
                     total[:, c] += np.bincount(
                         part.members[:, a], weights=s[:, c], minlength=tuples.n_rows
                     )
-            if len(listed) == len(kernels):
-                outer += s.T @ s
-    if len(listed) < len(kernels):
-        outer = _outer_by_sampling(loss, tuples, Z, y, w, weight, rng)
-    return Scores(total, outer)
+    return total
 
 
 def tuple_scores(
-    loss: PolynomialLoss,
+    slope: Slope,
     part: Tuples,
     Z: Features,
     y: FloatArray,
@@ -132,40 +202,58 @@ def tuple_scores(
 ) -> FloatArray:
     """Scores s_t (t, p) of listed tuples."""
     z = features_of(part, Z)
-    slope = loss.gradient(z @ w, y[part.members])
+    Y = y[part.members]
+    if isinstance(slope, Loss):
+        found = slope.gradient(z @ w, Y)
+    else:
+        found = np.zeros(part.count())
+        for term in slope:
+            value = term.kernel(Y)
+            for form in term.forms:
+                value = value * (z @ form)
+            found += value
     importance = tuple_weights(part, weight)
     if importance is not None:
-        slope = slope * importance
-    return slope[:, None] * z
+        found = found * importance
+    return found[:, None] * z
 
 
-def _outer_by_sampling(
-    loss: PolynomialLoss,
-    tuples: TupleSet,
-    Z: Features,
-    y: FloatArray,
-    w: FloatArray,
-    weight: FloatArray | None,
-    rng: np.random.Generator | None,
+def _split(
+    terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray
+) -> tuple[list[Term], list[tuple[Term, TupleSet]]]:
+    """Terms that are enumerated, and those that running sums give, each with its tuples."""
+    affine = isinstance(Z, np.ndarray)
+    listed: list[Term] = []
+    summed: list[tuple[Term, TupleSet]] = []
+    for term in terms:
+        kernel = term.kernel
+        if plan(tuples, kernel, term.degree, affine).branch == "list" or not affine:
+            listed.append(term)
+        elif isinstance(kernel, Monomials):
+            summed.append((term, tuples))
+        elif isinstance(kernel, Equality):
+            labels = y[:, None] if y.ndim == 1 else y
+            even = constant(kernel.scale, kernel.arity, labels.shape[1])
+            summed.append((Term(even, term.forms), same_label(tuples, labels)))
+    return listed, summed
+
+
+def seeds_of_forms(
+    forms: Sequence[FloatArray],
+    p: int,
+    fixed: dict[int, float],
+    varying: list[int],
+    m: int,
 ) -> FloatArray:
-    drawn = tuples.sample(SAMPLED, np.random.default_rng(0) if rng is None else rng)
-    share = 1.0 if drawn.weight is None else float(drawn.weight[0])
-    plain = Tuples(drawn.members, drawn.rows, drawn.representative)
-    s = tuple_scores(loss, plain, Z, y, w, weight)
-    return np.asarray(share * (s.T @ s))
-
-
-def seeds_of_power(
-    k: int, w: FloatArray, fixed: dict[int, float], varying: list[int], m: int
-) -> FloatArray:
-    """Coefficients (p, monomials) that turn series sums into k (w·z~)^{k-1} z~."""
+    """Coefficients (p, monomials) that turn series sums into Π_j (v_j·z~) z~."""
     v = len(varying)
-    where = _series.position(v, k)
+    where = _series.position(v, len(forms) + 1)
     unit = {c: tuple(int(j == i) for j in range(v)) for i, c in enumerate(varying)}
     none = (0,) * v
+    Polynomial = dict[tuple[int, ...], float]
 
-    def times(left: dict[tuple[int, ...], float], vector: FloatArray) -> dict[tuple[int, ...], float]:
-        out: dict[tuple[int, ...], float] = {}
+    def times(left: Polynomial, vector: FloatArray) -> Polynomial:
+        out: Polynomial = {}
         for alpha, value in left.items():
             for c, factor in enumerate(vector):
                 if factor == 0.0:
@@ -175,63 +263,86 @@ def seeds_of_power(
                 out[key] = out.get(key, 0.0) + value * factor * size
         return out
 
-    prediction: dict[tuple[int, ...], float] = {none: float(k)}
-    for _ in range(k - 1):
-        prediction = times(prediction, w)
-    seeds = np.zeros((w.size, len(where)))
-    for c in range(w.size):
-        for alpha, value in times(prediction, np.eye(w.size)[c]).items():
+    prediction: Polynomial = {none: 1.0}
+    for form in forms:
+        prediction = times(prediction, form)
+    seeds = np.zeros((p, len(where)))
+    for c in range(p):
+        for alpha, value in times(prediction, np.eye(p)[c]).items():
             size = prod(factorial(a) for a in alpha) / float(m) ** sum(alpha)
             seeds[c, where[alpha]] += value * size
     return seeds
 
 
 def _running_scores(
-    tuples: TupleSet,
-    k: int,
-    kernel: Monomials,
+    summed: Sequence[tuple[Term, TupleSet]],
     Z: FloatArray,
     y: FloatArray,
-    w: FloatArray,
     weight: FloatArray | None,
+    by_anchor: bool,
 ) -> FloatArray:
-    assert isinstance(tuples, Windows | Graph)
     U, fixed, varying = split_constants(Z)
     labels = y[:, None] if y.ndim == 1 else y
-    seeds = seeds_of_power(k, w, fixed, varying, kernel.arity)
     rows = _sums.Rows(U, labels, weight)
-    evaluator = _sums.Evaluator([(kernel, k)], rows, keep_counts=True)
-    return membership(evaluator, tuples, kernel, k, seeds)
+    out = np.zeros_like(Z)
+    todo = list(summed)
+    while todo:  # one pass for all terms over the same tuples that may be centred alike
+        over, alike = todo[0][1], _invariant(todo[0][0])
+        group = [t for t, s in todo if s is over and _invariant(t) == alike]
+        todo = [(t, s) for t, s in todo if s is not over or _invariant(t) != alike]
+        parts = []
+        for term in group:
+            assert isinstance(term.kernel, Monomials)
+            seeds = seeds_of_forms(term.forms, Z.shape[1], fixed, varying, term.kernel.arity)
+            parts.append((term.kernel, term.degree, seeds))
+        assert isinstance(over, Windows | Graph)
+        tasks = [(kernel, degree) for kernel, degree, _ in parts]
+        evaluator = _sums.Evaluator(tasks, rows, keep_counts=True)
+        out += membership(evaluator, over, parts, by_anchor)
+    return out
+
+
+def _invariant(term: Term) -> bool:
+    return isinstance(term.kernel, Monomials) and term.kernel.shift_invariant
 
 
 def membership(
     evaluator: _sums.Evaluator,
     tuples: Windows | Graph,
-    kernel: Monomials,
-    degree: int,
-    seeds: FloatArray,
+    parts: Sequence[tuple[Monomials, int, FloatArray]],
+    by_anchor: bool = False,
 ) -> FloatArray:
     """Sum over the tuples that contain each row of a linear function of their series, (n, q).
 
     A tuple contributes to its anchor directly, and to a partner j through the sums in which one
-    slot is held at j.
+    slot is held at j.  ``parts`` holds kernels with the degree of their series and the seeds
+    (q, monomials) of the linear function.
     """
     v = evaluator.p
-    out = np.zeros((tuples.n_rows, seeds.shape[0]))
-    triples = _series.products(v, degree)
+    q = parts[0][2].shape[0]
+    out = np.zeros((tuples.n_rows, q))
     for chunk in evaluator.chunks(tuples):
-        series = np.stack(evaluator.anchor_sums(chunk, kernel, degree), axis=1)
-        np.add.at(out, chunk.anchors, series @ seeds.T)
-        factors = evaluator.partner_factors(chunk, kernel, degree)
-        for c in range(seeds.shape[0]):
-            D = np.zeros((chunk.anchors.size, len(evaluator.columns)))
-            for block, each in factors.items():
+        D = np.zeros((q, chunk.anchors.size, len(evaluator.columns)))
+        for kernel, degree, seeds in parts:
+            series = evaluator.anchor_sums(chunk, kernel, degree)
+            for c in range(q):
+                for each, factor in zip(series, seeds[c], strict=True):
+                    if factor != 0.0:
+                        out[chunk.anchors, c] += factor * each  # an anchor occurs once
+            if by_anchor:
+                continue
+            triples = _series.products(v, degree)
+            for block, each in evaluator.partner_factors(chunk, kernel, degree).items():
                 scale = _series.exp_weights(v, degree, block[0])
                 for alpha, beta, gamma in triples:
-                    if seeds[c, gamma] != 0.0:
-                        column = evaluator.where[(block, alpha)]
-                        D[:, column] += (seeds[c, gamma] * scale[alpha]) * each[beta]
-            chunk.hand_back(D, out[:, c])
+                    column = evaluator.where[(block, alpha)]
+                    for c in np.flatnonzero(seeds[:, gamma]):
+                        D[c, :, column] += (seeds[c, gamma] * scale[alpha]) * each[beta]
+        if not by_anchor:
+            for c in range(q):
+                held = np.zeros(tuples.n_rows)
+                chunk.hand_back(D[c], held)
+                out[:, c] += held
     return out
 
 
@@ -241,6 +352,7 @@ def _ranked_scores(
     Z: FloatArray,
     y: FloatArray,
     weight: FloatArray | None,
+    by_anchor: bool,
 ) -> FloatArray:
     U, fixed, varying = split_constants(Z)
     m = kernel.arity
@@ -251,6 +363,11 @@ def _ranked_scores(
         seeds[c, 1 + i] = 1.0 / m
     if kernel.shift_invariant:
         y = y - np.median(y)
+    out = np.zeros((tuples.n_rows, seeds.shape[0]))
+    if by_anchor:
+        anchors = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
+        out[anchors] = ranked_anchor_sums(tuples, kernel, U, y, weight) @ seeds.T
+        return out
     if isinstance(tuples, Windows):
         rows = tuples.order
         w = None if weight is None else np.ascontiguousarray(weight[rows])
@@ -262,7 +379,6 @@ def _ranked_scores(
             kernel.coefs,
             seeds,
         )
-        out = np.zeros((tuples.n_rows, seeds.shape[0]))
         out[rows] = found
         return out
     assert isinstance(tuples, Graph)
