@@ -2,8 +2,9 @@
 
 import sys
 import warnings
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+import multiobs
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -11,7 +12,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "multiobs"
 author = "the multiobs developers"
 project_copyright = "2026, the multiobs developers"
-release = version = installed_version("multiobs")
+release = version = multiobs.__version__
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from multiobs import __version__
 from multiobs.cli_reproduce import reproduce
 from multiobs.report import print_table
 
@@ -19,9 +20,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"multiobs {version('multiobs')}")
+        typer.echo(f"multiobs {__version__}")
         raise typer.Exit
 
 
@@ -47,10 +46,10 @@ def demo(
     console = Console()
     with console.status("fitting"):
         result = run(out)
-    console.print(result.story, soft_wrap=True)
+    console.print(result.story, soft_wrap=True, markup=False)
     print_table(result.table)
     for sentence in result.where:
-        console.print(sentence, soft_wrap=True, highlight=False)
+        console.print(sentence, soft_wrap=True, highlight=False, markup=False)
 
 
 app.command()(reproduce)
