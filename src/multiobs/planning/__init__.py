@@ -2,9 +2,12 @@
 
 :func:`sample_size`, :func:`label_budget` and :func:`guarantee` turn the theorems of
 :mod:`multiobs.bounds` around; :class:`LabelPlan` chooses rows of an unlabelled pool and collects
-their labels; :func:`replicates_design` spends a budget when an x can be labelled repeatedly.
+their labels; :func:`replicates_design` spends a budget when an x can be labelled repeatedly;
+:func:`compare_designs` sets all of this beside each other, and :func:`simulate` measures what
+really happens on a law like the user's own, because the bounds are loose.
 """
 
+from .comparison import Comparison, DesignRow, compare_designs
 from .labels import LabelPlan
 from .problem import Problem
 from .replicates import (
@@ -13,9 +16,18 @@ from .replicates import (
     u_statistic_variance,
     variance_components,
 )
+from .simulation import Scenario, SimulatedSize, Simulation, simulate, simulated_size
 from .sizes import SampleSize, guarantee, label_budget, sample_size
 
 __all__ = [
+    "Comparison",
+    "DesignRow",
+    "Scenario",
+    "SimulatedSize",
+    "Simulation",
+    "compare_designs",
+    "simulate",
+    "simulated_size",
     "LabelPlan",
     "Problem",
     "ReplicateDesign",

@@ -1,0 +1,291 @@
+"""All designs beside each other: what the theorems ask for, and what simulation finds enough."""
+
+import json
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any, final
+
+import numpy as np
+
+from multiobs import _check, bounds
+from multiobs.bounds.risk import FAST_DELTA
+from multiobs.planning.problem import Problem
+from multiobs.planning.simulation import DESIGNS, Design, Scenario, SimulatedSize, simulated_size
+from multiobs.planning.sizes import Form, Theorem, sample_size
+
+WORDS = {
+    "two-moment": "two moments, one label a time",
+    "supervised": "metasamples, all rows labelled",
+    "default": "default estimator, all rows labelled",
+    "pool": "metasamples, labels bought from a pool",
+    "replicates": "m labels at each x",
+}
+HEAD = ("design", "by", "metasamples", "labels", "rows", "rate", "simulated labels")
+
+
+@final
+@dataclass(frozen=True)
+class DesignRow:
+    """One line of the table.
+
+    design; by: the theorem, "rate" for an order of magnitude without its constant, or "none";
+    metasamples, labels, rows: what it asks for (None when it does not say); rate: exponent of the
+    excess risk in the number of labels; simulated_labels: labels that were enough in simulation,
+    None if not simulated or beyond the limit, which simulated says.
+    """
+
+    design: Design
+    by: str
+    metasamples: int | None
+    labels: float | None
+    rows: float | None
+    rate: float | None
+    simulated: bool
+    simulated_labels: int | None
+
+    def cells(self, limit: int) -> tuple[str, ...]:
+        """Texts for the columns ``HEAD``."""
+        if not self.simulated:
+            measured = "-"
+        elif self.simulated_labels is None:
+            measured = f"> {limit:,}"
+        else:
+            measured = f"{self.simulated_labels:,}"
+        order = "~ " if self.by == "rate" else ""
+        return (
+            WORDS[self.design],
+            self.by,
+            "-" if self.metasamples is None else f"{self.metasamples:,}",
+            order + _number(self.labels),
+            order + _number(self.rows),
+            "-" if self.rate is None else f"{self.rate:.2f}",
+            measured,
+        )
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if not isfinite(value):
+        return "> 1e308"
+    return f"{value:,.0f}" if value < 1e9 else f"{value:.2g}"
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """Designs compared at one target; a table, JSON, or a plot."""
+
+    target: float
+    delta: float
+    problem: Problem
+    rows: tuple[DesignRow, ...]
+    limit: int
+    simulations: tuple[SimulatedSize, ...]
+
+    @property
+    def title(self) -> str:
+        """One line that says what was asked."""
+        return (
+            f"Excess risk of at most {self.target:g} with probability {1 - self.delta:g}: "
+            f"{self.problem.resolved!r}, d = {self.problem.d}, K = {self.problem.K:g}"
+        )
+
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """Rows of texts under ``HEAD``."""
+        return tuple(row.cells(self.limit) for row in self.rows)
+
+    def to_text(self) -> str:
+        """Lay the table out with spaces."""
+        lines = [HEAD, *self.cells()]
+        widths = [max(len(line[c]) for line in lines) for c in range(len(HEAD))]
+        text = [
+            "  ".join(
+                cell.ljust(width) if c < 2 else cell.rjust(width)
+                for c, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self.title, *text])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; infinite counts become None."""
+        found = self.problem.constants
+        rows = [asdict(row) for row in self.rows]
+        for row in rows:
+            for name in ("labels", "rows"):
+                if row[name] is not None and not isfinite(row[name]):
+                    row[name] = None
+        return {
+            "target_excess_risk": self.target,
+            "delta": self.delta,
+            "statistic": repr(self.problem.resolved),
+            "d": self.problem.d,
+            "K": self.problem.K,
+            "y_range": list(self.problem.y_range),
+            "r_range": list(self.problem.predictions),
+            "L": found.L,
+            "B": found.B,
+            "sigma": self.problem.sigma,
+            "designs": rows,
+            "simulations": [
+                {
+                    "design": curve.design,
+                    "labels": [each.labels for each in curve.curve],
+                    "mean": [each.mean for each in curve.curve],
+                    "quantile": [each.quantile(1 - self.delta) for each in curve.curve],
+                }
+                for curve in self.simulations
+            ],
+        }
+
+    def to_json(self) -> str:
+        """Everything as JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame."""
+        import pandas as pd  # an optional package: only this method needs it
+
+        return pd.DataFrame([asdict(row) for row in self.rows])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw bounds and simulated errors against labels, both logarithmic; needs matplotlib.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        import matplotlib.pyplot as plt  # only pictures need it
+
+        if ax is None:
+            ax = plt.subplots(figsize=(7, 4.5))[1]
+        known = [row.labels for row in self.rows if row.labels and isfinite(row.labels)]
+        grid = np.unique(np.geomspace(200, max([2000.0, *known]) * 2, 60).astype(int))
+        theorems: dict[str, Theorem] = {"Theorem 1": "slow", "replicates": "replicates"}
+        if self.problem.sigma > 0 and self.problem.K > 0 and self.delta <= FAST_DELTA:
+            theorems["Theorem 2"] = "fast"
+        for name, theorem in theorems.items():
+            from multiobs.planning.sizes import guarantee
+
+            promised = [
+                guarantee(self.problem, labels=int(n), theorem=theorem, delta=self.delta)
+                for n in grid
+            ]
+            ax.plot(grid, [each.excess_risk for each in promised], label=f"bound: {name}")
+        for curve in self.simulations:
+            n = [each.labels for each in curve.curve]
+            high = [each.quantile(1 - self.delta) for each in curve.curve]
+            ax.plot(n, high, "o--", markersize=4, label=f"simulated: {WORDS[curve.design]}")
+        ax.axhline(self.target, color="0.5", linewidth=1)
+        ax.set(xscale="log", yscale="log", xlabel="labels", ylabel="excess risk")
+        ax.set_title("What is promised, and what happens")
+        ax.legend(fontsize="small")
+        return ax
+
+
+def compare_designs(
+    target_excess_risk: float,
+    problem: Problem | None = None,
+    *,
+    delta: float = 0.05,
+    C: float = 1.0,
+    form: Form = "paper",
+    scenario: Scenario | None = None,
+    runs: int = 50,
+    limit: int = 20_000,
+    rng: np.random.Generator | None = None,
+) -> Comparison:
+    r"""Compare the ways of spending labels on one statistic.
+
+    Parameters
+    ----------
+    target_excess_risk : float
+        For a squared loss and a statistic inside the class: the mean squared error.
+    problem : Problem, optional
+        Ranges, dimension, K.
+    delta : float
+        Failure probability; Theorem 2 is listed when it is at most 3 exp(-4).
+    C : float
+        The universal constant of the sampling lemmas.
+    scenario : Scenario, optional
+        A law like the user's own: with it every design is simulated, because the bounds are
+        loose. Needs ``rng``.
+    runs, limit : int
+        Repetitions of a simulation, and the most labels to try.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> table = compare_designs(0.05, Problem(K=0.5))
+    >>> [(row.design, row.by, row.labels) for row in table.rows if row.by == "Theorem 1"]
+    [('supervised', 'Theorem 1', 89761.0), ('pool', 'Theorem 1', 7248.0)]
+    """
+    problem = Problem() if problem is None else problem
+    target = _check.positive("target_excess_risk", target_excess_risk)
+    if scenario is not None and rng is None:
+        raise ValueError("rng must be a numpy Generator when a scenario is simulated, got None")
+    found: dict[str, SimulatedSize] = {}
+    if scenario is not None and rng is not None:
+        for design in DESIGNS:
+            if design == "two-moment" and problem.resolved.name not in TWO_MOMENT:
+                continue
+            found[design] = simulated_size(
+                scenario, design, target, statistic=problem.statistic, delta=delta, runs=runs,
+                limit=limit, rng=rng,
+            )  # fmt: skip
+    rows = [
+        _row(design, by, target, problem, delta, C, form, found.get(design))
+        for design, by in _lines(problem, delta)
+    ]
+    return Comparison(target, delta, problem, tuple(rows), limit, tuple(found.values()))
+
+
+TWO_MOMENT = ("variance", "standard_deviation", "ucb", "dispersion_index", "squared_cv")
+
+
+def _lines(problem: Problem, delta: float) -> list[tuple[Design, str]]:
+    fast = problem.sigma > 0 and problem.K > 0 and delta <= FAST_DELTA
+    theorems = ["Theorem 1", "Theorem 2"] if fast else ["Theorem 1"]
+    lines: list[tuple[Design, str]] = []
+    if problem.resolved.name in TWO_MOMENT:
+        lines.append(("two-moment", "rate"))
+    for design in ("supervised", "pool"):
+        lines += [(design, by) for by in theorems]
+    return [*lines, ("replicates", "uniform convergence"), ("default", "none")]
+
+
+def _row(
+    design: Design,
+    by: str,
+    target: float,
+    problem: Problem,
+    delta: float,
+    C: float,
+    form: Form,
+    simulated: SimulatedSize | None,
+) -> DesignRow:
+    measured = None if simulated is None else simulated.labels
+    known = simulated is not None
+    if design == "default":
+        return DesignRow(design, by, None, None, None, None, known, measured)
+    if design == "two-moment":
+        exponent = float(bounds.rate_exponent("two-moment", problem.d))
+        order = float(np.exp(min(np.log(target) / exponent, 709.0)))
+        return DesignRow(design, by, None, order, order, exponent, known, measured)
+    theorem: Theorem = "replicates"
+    if design != "replicates":
+        theorem = "slow" if by == "Theorem 1" else "fast"
+    size = sample_size(target, problem, theorem=theorem, delta=delta, C=C, form=form)
+    labels: float = size.rows if design == "supervised" else size.labels
+    labels = float(np.ceil(labels))
+    if design == "supervised":
+        kind = "slow" if theorem == "slow" else "fast"
+        rate = float(bounds.rate_exponent(kind, problem.d, count="rows"))
+    else:
+        rate = -1.0 if theorem == "fast" else -0.5
+    rows = float(np.ceil(size.rows))
+    return DesignRow(design, by, size.n, labels, rows, rate, known, measured)
