@@ -16,7 +16,7 @@ from multiobs._ranks import (
 )
 from multiobs._windows import window_stops
 
-# Name of a way to compute, MULTIOBS_NATIVE, NARROW, BLOCK: small leaves give these small cases a tree.
+# Name of a way, MULTIOBS_NATIVE, NARROW, BLOCK; small leaves give these small cases a tree.
 WAYS = [
     ("numpy", "0", 0, 16),
     ("scan", "1", 10**6, 16),

@@ -8,7 +8,7 @@
 #include "_native.h"
 
 typedef struct {
-    int m, nc, depth;        /* arity; ring components; 2^depth leaves */
+    int m, nc, depth;        /* arity; ring components, 1 or 2; 2^depth leaves */
     int64_t leaves, block;   /* leaves and ranks in each */
     const double *coefs;     /* (m,) */
     double *x, *y;           /* rows of the chunk in rank order: ring elements (., nc) and values */
@@ -18,7 +18,7 @@ typedef struct {
     uint8_t *waiting;        /* nodes that hold a gradient not yet passed on */
     double *states, *own;    /* states along one query; gradients of its two sides */
     int32_t *below, *above;  /* ranks of the anchor's own leaf */
-    double *rows;            /* (n, nc) result of reverse mode */
+    double *shares;          /* sums of the tuples that contain each partner, in rank order */
     uint64_t *sort;
     double *labels;          /* y of the chunk in row order, to be sorted */
 } work;
@@ -42,14 +42,19 @@ INLINE void ring_fma(double *o, const double *x, const double *y, const int nc)
 {
     const double x0 = x[0], y0 = y[0];
     o[0] += x0 * y0;
-    for (int d = 1; d < nc; d++) o[d] += x0 * y[d] + x[d] * y0;
+    if (nc > 1) o[1] += x0 * y[1] + x[1] * y0;
 }
 
 INLINE void ring_fma_scaled(double *o, const double c, const double *x, const double *y, const int nc)
 {
     const double x0 = c * x[0], y0 = c * y[0];
     o[0] += x0 * y[0];
-    for (int d = 1; d < nc; d++) o[d] += x0 * y[d] + x[d] * y0;
+    if (nc > 1) o[1] += x0 * y[1] + x[1] * y0;
+}
+
+INLINE void prefetch(const double *at, int64_t n)
+{
+    for (int64_t k = 0; k < n; k += 8) __builtin_prefetch(at + k);
 }
 
 /* Ranks in the window among first..last-1, in order. */
@@ -79,9 +84,6 @@ INLINE int collect(const work *s, int64_t first, int64_t last, int32_t *list)
 #define M 6
 #include "_native_ranks.h"
 #define ANY
-#define FULL 0
-#include "_native_ranks.h"
-#define FULL 1
 #include "_native_ranks.h"
 
 typedef struct {
@@ -92,12 +94,11 @@ typedef struct {
 
 #define SHAPE(m, f, c) {sums_##m##_##f##_##c, rows_##m##_##f##_##c, list_##m##_##f##_##c}
 #define SHAPES(m) {{SHAPE(m, 0, 1), SHAPE(m, 0, 2)}, {SHAPE(m, 1, 1), SHAPE(m, 1, 2)}}
-static const shape FIXED[5][2][2] = {SHAPES(2), SHAPES(3), SHAPES(4), SHAPES(5), SHAPES(6)};
-static const shape GENERAL[2] = {SHAPE(any, 0, any), SHAPE(any, 1, any)};
+static const shape SHAPE_OF[6][2][2] = {SHAPES(2), SHAPES(3), SHAPES(4), SHAPES(5), SHAPES(6), SHAPES(any)};
 
-static const shape *choose(int m, int full, int nc)
+static const shape *choose(int64_t m, int64_t full, int nc)
 {
-    return m <= 6 && nc <= 2 ? &FIXED[m - 2][full][nc - 1] : &GENERAL[full];
+    return &SHAPE_OF[m <= 6 ? m - 2 : 5][full][nc - 1];
 }
 
 static void release(work *s)
@@ -112,6 +113,7 @@ static void release(work *s)
     free(s->waiting);
     free(s->states);
     free(s->own);
+    free(s->shares);
     free(s->below);
     free(s->above);
     free(s->sort);
@@ -135,23 +137,30 @@ static int reserve(work *s, int64_t rows, int full, int reverse)
     s->waiting = calloc(nodes + 2, 1);
     s->states = malloc((2 * (size_t)s->depth + (reverse ? b : 0) + 8) * node);
     s->own = malloc(3 * node);
+    s->shares = malloc((reverse ? n + 1 : 1) * s->nc * word);
     s->below = malloc((b + 1) * sizeof(int32_t));
     s->above = malloc((b + 1) * sizeof(int32_t));
     s->sort = malloc((2 * n + 1) * word);
     s->labels = malloc((n + 1) * word);
     return !(s->x && s->y && s->place && s->rank && s->bits && s->value && s->gradient && s->waiting &&
-             s->states && s->own && s->below && s->above && s->sort && s->labels);
+             s->states && s->own && s->shares && s->below && s->above && s->sort && s->labels);
 }
 
-INLINE void element(double *x, int64_t row, const double *U, const double *weight, const int nc)
+INLINE void element(double *x, int64_t row, const double *u, const double *weight)
 {
-    const double w = weight ? weight[row] : 1.0;
-    x[0] = w;
-    for (int d = 1; d < nc; d++) x[d] = w * U[row * (nc - 1) + d - 1];
+    x[0] = weight ? weight[row] : 1.0;
+    if (u) x[1] = x[0] * u[row];
+}
+
+/* Add the shares of a chunk's n rows, and the sums of its anchors themselves, to the result. */
+static void deliver(const work *s, int64_t n, const double *out, int64_t first, int64_t last, double *rows)
+{
+    for (int64_t r = 0; r < n; r++) ring_add(rows + s->place[r] * s->nc, s->shares + r * s->nc, s->nc);
+    for (int64_t i = first; i < last; i++) ring_add(rows + i * s->nc, out + i * s->nc, s->nc);
 }
 
 /* labels[0..n) are sorted; rank r holds row place[r], given the rows in the order of the labels. */
-static int arrange(work *s, int64_t n, int64_t first, const int64_t *rows, const double *U,
+static int arrange(work *s, int64_t n, int64_t first, const int64_t *rows, const double *u,
                    const double *weight)
 {
     if (sort_rows(s->labels, s->place, n, s->sort, s->sort + n, 1)) return 1;
@@ -160,26 +169,26 @@ static int arrange(work *s, int64_t n, int64_t first, const int64_t *rows, const
         s->rank[at] = r;
         s->y[r] = s->labels[at];
         s->place[r] = row;
-        element(s->x + r * s->nc, row, U, weight, s->nc);
+        element(s->x + r * s->nc, row, u, weight);
     }
     return 0;
 }
 
-/* out (n_anchors, 1 + p): sums over the tuples of each anchor. rows (n, 1 + p), or NULL: sums over all
- * tuples that contain each row, added to what is there. Windows of at most `narrow` rows are scanned;
+/* u (n,): the column U, or NULL. out (n_anchors, nc): sums over the tuples of each anchor, nc = 1 or, with
+ * u, 2. rows (n, nc), or NULL: sums over all tuples that contain each row, added to what is there. Windows of at most `narrow` rows are scanned;
  * wider ones get a tree whose leaves hold `block` ranks (a multiple or a divisor of 64). */
-API int mo_rank_windows(const double *y, const double *U, int64_t p, const double *weight,
-                        const int64_t *stop, int64_t n_anchors, const double *coefs, int64_t m,
-                        int64_t full, int64_t narrow, int64_t block, double *out, double *rows)
+API int mo_rank_windows(const double *y, const double *u, const double *weight, const double *coefs,
+                        int64_t m, int64_t full, double *out, double *rows, const int64_t *stop,
+                        int64_t n_anchors, int64_t narrow, int64_t block)
 {
     work s = {0};
-    const shape *f = choose((int)m, (int)full, (int)p + 1);
+    const int nc = u ? 2 : 1;
+    const shape *f = choose(m, full, nc);
     int64_t room = 0, leaves = 0;
     int failed = 0;
     s.m = (int)m;
-    s.nc = (int)p + 1;
+    s.nc = nc;
     s.coefs = coefs;
-    s.rows = rows;
     for (int64_t first = 0, last; first < n_anchors && !failed; first = last) {
         const int64_t width = stop[first] - first;
         s.leaves = 1;
@@ -201,11 +210,11 @@ API int mo_rank_windows(const double *y, const double *U, int64_t p, const doubl
         if (failed) break;
         memcpy(s.labels, y + first, (size_t)n * sizeof(double));
         memset(s.bits, 0, (size_t)(capacity / 64 + 1) * sizeof(uint64_t));
-        failed = arrange(&s, n, first, NULL, U, weight);
+        failed = arrange(&s, n, first, NULL, u, weight);
         if (failed) break;
+        if (rows) memset(s.shares, 0, (size_t)(n * s.nc) * sizeof(double));
         (rows ? f->rows : f->sums)(&s, stop, first, last, out + first * s.nc);
-        if (rows)
-            for (int64_t i = first * s.nc; i < last * s.nc; i++) rows[i] += out[i];
+        if (rows) deliver(&s, n, out, first, last, rows);
     }
     release(&s);
     return failed;
@@ -213,21 +222,21 @@ API int mo_rank_windows(const double *y, const double *U, int64_t p, const doubl
 
 /* The same for partners that are listed: those of anchor i, which is row i, are
  * indices[indptr[i]] .. indices[indptr[i+1] - 1]. */
-API int mo_rank_lists(const double *y, const double *U, int64_t p, const double *weight,
-                      const int64_t *indptr, const int64_t *indices, int64_t n_anchors,
-                      const double *coefs, int64_t m, int64_t full, double *out, double *rows)
+API int mo_rank_lists(const double *y, const double *u, const double *weight, const double *coefs,
+                      int64_t m, int64_t full, double *out, double *rows, const int64_t *indptr,
+                      const int64_t *indices, int64_t n_anchors)
 {
     work s = {0};
-    const shape *f = choose((int)m, (int)full, (int)p + 1);
+    const int nc = u ? 2 : 1;
+    const shape *f = choose(m, full, nc);
     int64_t room = -1;
     int failed = 0;
-    double *x = malloc(((size_t)p + 1) * sizeof(double));
+    double x[2];
     s.m = (int)m;
-    s.nc = (int)p + 1;
+    s.nc = nc;
     s.coefs = coefs;
-    s.rows = rows;
     s.leaves = 1;
-    for (int64_t i = 0; i < n_anchors && x; i++) {
+    for (int64_t i = 0; i < n_anchors; i++) {
         const int64_t *list = indices + indptr[i], n = indptr[i + 1] - indptr[i];
         int below = 0;
         if (n > room) {
@@ -236,17 +245,15 @@ API int mo_rank_lists(const double *y, const double *U, int64_t p, const double 
             if (failed) break;
         }
         for (int64_t e = 0; e < n; e++) s.labels[e] = y[list[e]];
-        failed = arrange(&s, n, 0, list, U, weight);
+        failed = arrange(&s, n, 0, list, u, weight);
         if (failed) break;
         while (below < n && s.y[below] < y[i]) s.below[below] = below, below++;
         for (int e = below; e < n; e++) s.above[e - below] = e;
-        element(x, i, U, weight, s.nc);
+        if (rows) memset(s.shares, 0, (size_t)(n * s.nc) * sizeof(double));
+        element(x, i, u, weight);
         f->list(&s, below, (int)n - below, x, y[i], out + i * s.nc, rows != NULL);
-        if (rows)
-            for (int d = 0; d < s.nc; d++) rows[i * s.nc + d] += out[i * s.nc + d];
+        if (rows) deliver(&s, n, out, i, i + 1, rows);
     }
-    failed |= !x;
-    free(x);
     release(&s);
     return failed;
 }

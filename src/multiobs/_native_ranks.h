@@ -1,11 +1,11 @@
 /* The rank tree for one arity and shape; _native_ranks.c includes this file once for each arity.
  *
  * M: the arity;  FULL: 0 when only the smallest order statistic is wanted;  NC: components of a ring
- * element (1 + number of columns of U). The includer defines M, and this file includes itself for the
- * shapes; or ANY is defined and M and NC are read at run time. NAME(f) is the name of f for this shape.
+ * element, 2 with a column U and 1 without. The includer defines M, or ANY for an arity known only at
+ * run time, and this file includes itself for the shapes. NAME(f) is the name of f for this shape.
  *
- * Ring: numbers v + sum_d zeta_d v_d with zeta_d zeta_e = 0, so that exp(zeta.u) = 1 + zeta.u carries
- * the sum of the members' u along with each product. A member l is x_l = w_l exp(zeta.u_l).
+ * Ring: numbers v + zeta v' with zeta^2 = 0, so that exp(zeta u) = 1 + zeta u carries the sum of the
+ * members' u along with each product. A member l is x_l = w_l exp(zeta u_l).
  * State of a run of rows, in rank order, two truncated polynomials over the ring:
  *   Q(t)    = prod_l (1 + t x_l)                  (degrees 1..M-1; degree 0 is 1, not stored)
  *   V(s, t) = sum_j x_j y_j prod_{l below j} (1 + s x_l) prod_{l above j} (1 + t x_l)   (to M-2)
@@ -31,12 +31,13 @@
 
 #ifdef ANY
 #define M (s->m)
-#define NC (s->nc)
-#define NAME(f) PASTE(f, any, FULL, any)
+#define NAME(f) PASTE(f, any, FULL, NC)
 #define UNROLL
+#define FORCED static
 #else
 #define NAME(f) PASTE(f, M, FULL, NC)
 #define UNROLL _Pragma("GCC unroll 16")
+#define FORCED INLINE
 #endif
 
 #define QN (M - 1)
@@ -47,7 +48,7 @@
 #define V(p, a, b) ((p) + (QN + (a) * (M - 1) - (a) * ((a) - 1) / 2 + (b)) * NC)
 
 /* o = L joined with R; the state of an anchor's own side needs only Q or only V when FULL = 0. */
-INLINE void NAME(join)(const work *s, const double *restrict L, const double *restrict R,
+FORCED void NAME(join)(const work *s, const double *restrict L, const double *restrict R,
                        double *restrict o, const int with_q, const int with_v)
 {
     if (with_q) {
@@ -70,7 +71,7 @@ INLINE void NAME(join)(const work *s, const double *restrict L, const double *re
 }
 
 /* Adjoint of join: from g = dT/do, add dT/dL to gL and dT/dR to gR. */
-INLINE void NAME(unjoin)(const work *s, const double *restrict g, const double *restrict L,
+FORCED void NAME(unjoin)(const work *s, const double *restrict g, const double *restrict L,
                          const double *restrict R, double *restrict gL, double *restrict gR,
                          const int with_q, const int with_v)
 {
@@ -103,7 +104,7 @@ INLINE void NAME(unjoin)(const work *s, const double *restrict g, const double *
 }
 
 /* Join P with the one row (x, y) above it, in place. */
-INLINE void NAME(append)(const work *s, double *restrict P, const double *restrict x, const double y,
+FORCED void NAME(append)(const work *s, double *restrict P, const double *restrict x, const double y,
                          const int with_q, const int with_v)
 {
     if (with_v) {
@@ -121,7 +122,7 @@ INLINE void NAME(append)(const work *s, double *restrict P, const double *restri
 }
 
 /* Adjoint of append: g becomes the gradient with respect to the state P before it; R += x dT/dx. */
-INLINE void NAME(unappend)(const work *s, double *restrict g, const double *restrict P,
+FORCED void NAME(unappend)(const work *s, double *restrict g, const double *restrict P,
                            const double *restrict x, const double y, double *restrict R,
                            const int with_q, const int with_v)
 {
@@ -152,7 +153,7 @@ INLINE void NAME(unappend)(const work *s, double *restrict g, const double *rest
 }
 
 /* T = coefficients of the whole: anchor (x, y) between the runs P below and S above it. */
-INLINE void NAME(finish)(const work *s, const double *P, const double *S, const double *x, double y,
+static void NAME(finish)(const work *s, const double *P, const double *S, const double *x, double y,
                          double *T)
 {
     double in[NC], sum[NC];
@@ -179,7 +180,7 @@ INLINE void NAME(finish)(const work *s, const double *P, const double *S, const 
 }
 
 /* Adjoint of finish: gradients of T with respect to P and S, added to gP and gS. */
-INLINE void NAME(unfinish)(const work *s, const double *P, const double *S, const double *x,
+static void NAME(unfinish)(const work *s, const double *P, const double *S, const double *x,
                            double y, double *gP, double *gS)
 {
     double g[NC];
@@ -247,7 +248,7 @@ static void NAME(settle)(const work *s, int64_t node)
         }
         for (int e = count - 1; e >= 0; e--, P -= NN) {
             const int64_t r = s->below[e];
-            NAME(unappend)(s, g, P, s->x + r * NC, s->y[r], s->rows + s->place[r] * NC, 1, 1);
+            NAME(unappend)(s, g, P, s->x + r * NC, s->y[r], s->shares + r * NC, 1, 1);
         }
     }
     memset(g, 0, NN * sizeof(double));
@@ -316,12 +317,12 @@ INLINE void NAME(query)(const work *s, int64_t leaf, int n_below, int n_above, c
     for (int e = n_above - 1; e >= 0; e--) {
         const int64_t r = s->above[e];
         S -= NN;
-        NAME(unappend)(s, gS, S, s->x + r * NC, s->y[r], s->rows + s->place[r] * NC, 1, FULL);
+        NAME(unappend)(s, gS, S, s->x + r * NC, s->y[r], s->shares + r * NC, 1, FULL);
     }
     for (int e = n_below - 1; e >= 0; e--) {
         const int64_t r = s->below[e];
         P -= NN;
-        NAME(unappend)(s, gP, P, s->x + r * NC, s->y[r], s->rows + s->place[r] * NC, FULL, 1);
+        NAME(unappend)(s, gP, P, s->x + r * NC, s->y[r], s->shares + r * NC, FULL, 1);
     }
     for (int64_t node = self; node > 1; node >>= 1) {
         if (!(node & 1)) continue;
@@ -330,6 +331,32 @@ INLINE void NAME(query)(const work *s, int64_t leaf, int n_below, int n_above, c
         s->waiting[node - 1] = 1;
         memset(gP, 0, NN * sizeof(double));
         old = gP, gP = spare, spare = old;
+    }
+}
+
+static void NAME(ask)(const work *s, int64_t leaf, int n_below, int n_above, const double *x, double y,
+                      double *T)
+{
+    NAME(query)(s, leaf, n_below, n_above, x, y, T, 0);
+}
+
+static void NAME(ask_back)(const work *s, int64_t leaf, int n_below, int n_above, const double *x,
+                           double y, double *T)
+{
+    NAME(query)(s, leaf, n_below, n_above, x, y, T, 1);
+}
+
+/* Ask for the memory of a rank that is needed soon: wide windows do not fit the nearest cache. */
+INLINE void NAME(foresee)(const work *s, int64_t rank, const int reverse)
+{
+    const int64_t leaf = rank / s->block, first = leaf * s->block;
+    prefetch(s->x + first * NC, s->block * NC);
+    prefetch(s->y + first, s->block);
+    if (reverse) prefetch(s->shares + first * NC, s->block * NC);
+    for (int64_t node = s->leaves + leaf, h = 0; node > 1 && h < 4; node >>= 1, h++) {
+        const int64_t pair = node & ~(int64_t)1;
+        prefetch(s->value + pair * NN, 2 * NN);
+        if (reverse) prefetch(s->gradient + pair * NN, 2 * NN);
     }
 }
 
@@ -348,12 +375,17 @@ INLINE void NAME(sweep)(const work *s, const int64_t *stop, int64_t first, int64
     }
     for (int64_t i = first; i < last; i++) {
         const int64_t r = s->rank[i - first], leaf = r / s->block;
+        if (s->leaves > 512) {
+            if (i + 1 < last) NAME(foresee)(s, s->rank[i + 1 - first], reverse);
+            if (end + 1 < stop[last - 1]) NAME(foresee)(s, s->rank[end + 1 - first], reverse);
+        }
         if (i > first && i < end) NAME(toggle)(s, r, reverse);
         if (end <= i) end = i + 1;
         for (; end < stop[i]; end++) NAME(toggle)(s, s->rank[end - first], reverse);
         const int n_below = collect(s, leaf * s->block, r, s->below);
         const int n_above = collect(s, r + 1, (leaf + 1) * s->block, s->above);
-        NAME(query)(s, leaf, n_below, n_above, s->x + r * NC, s->y[r], out + (i - first) * NC, reverse);
+        (reverse ? NAME(ask_back) : NAME(ask))(s, leaf, n_below, n_above, s->x + r * NC, s->y[r],
+                                               out + (i - first) * NC);
     }
     if (reverse && s->leaves > 1)
         for (int64_t node = 1; node < 2 * s->leaves; node++) NAME(settle)(s, node);
@@ -373,8 +405,7 @@ static void NAME(rows)(const work *s, const int64_t *stop, int64_t first, int64_
 static void NAME(list)(const work *s, int n_below, int n_above, const double *x, double y, double *T,
                        int reverse)
 {
-    if (reverse) NAME(query)(s, 0, n_below, n_above, x, y, T, 1);
-    else NAME(query)(s, 0, n_below, n_above, x, y, T, 0);
+    (reverse ? NAME(ask_back) : NAME(ask))(s, 0, n_below, n_above, x, y, T);
 }
 
 #undef QN
@@ -387,6 +418,7 @@ static void NAME(list)(const work *s, int n_below, int n_above, const double *x,
 #undef NC
 #undef NAME
 #undef UNROLL
+#undef FORCED
 #ifdef ANY
 #undef M
 #endif

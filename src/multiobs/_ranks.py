@@ -8,11 +8,12 @@ derivatives), so that w_l (1 + zeta.U_l) carries the members' sum of U along wit
 sum over the tuples that contain row j is the derivative of the total with respect to log w_j.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from multiobs import _native
+from multiobs._ranks_numpy import sum_each_anchor
 from multiobs._types import FloatArray, IntArray
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
 
 # Windows of at most NARROW rows are scanned, wider ones get a tree with BLOCK ranks in a leaf. Both
 # are measured by benchmarks/ranks_switch.py and change the time only.
-NARROW = 64
+NARROW = 32
 BLOCK = 16
 
 
@@ -174,36 +175,13 @@ def _windows(
     rows: FloatArray | None,
 ) -> FloatArray:
     """Return the sums of each anchor and, given `rows`, add those of each row to it."""
-    y, U, weight = _arrays(y, U, weight)
     stop = np.ascontiguousarray(stop, dtype=np.int64)
-    out = np.zeros((stop.size, 1 + U.shape[1]))
-    if coefs.size == 1:
-        return _singletons(y, U, weight, coefs, out, rows)
     lib = _native.library()
-    if lib is None:
-        partners = (np.arange(i + 1, stop[i]) for i in range(stop.size))
-        _each_anchor(y, U, weight, partners, coefs, out, rows)
-        return out
-    for labels, part in _parts(y, coefs):
-        one = np.empty_like(out)
-        if lib.mo_rank_windows(
-            labels.ctypes.data,
-            U.ctypes.data,
-            U.shape[1],
-            _native.address(weight),
-            stop.ctypes.data,
-            stop.size,
-            part.ctypes.data,
-            part.size,
-            int(part[1:].any()),
-            NARROW,
-            BLOCK,
-            one.ctypes.data,
-            _native.address(rows),
-        ):
-            raise MemoryError("no memory for the rank tree of one window")
-        out += one
-    return out
+    if lib is None or coefs.size == 1:
+        partners = (np.arange(i + 1, s) for i, s in enumerate(stop))
+        return sum_each_anchor(y, U, weight, stop.size, partners, coefs, rows)
+    window = (stop.ctypes.data, stop.size, NARROW, BLOCK)
+    return _compiled(lib.mo_rank_windows, window, y, U, weight, stop.size, coefs, rows)
 
 
 def _lists(
@@ -216,183 +194,72 @@ def _lists(
     rows: FloatArray | None,
 ) -> FloatArray:
     """Do for listed partners what _windows does for those of a window."""
-    y, U, weight = _arrays(y, U, weight)
     indptr = np.ascontiguousarray(indptr, dtype=np.int64)
     indices = np.ascontiguousarray(indices, dtype=np.int64)
-    out = np.zeros((indptr.size - 1, 1 + U.shape[1]))
-    if coefs.size == 1:
-        return _singletons(y, U, weight, coefs, out, rows)
+    a = indptr.size - 1
     lib = _native.library()
-    if lib is None:
-        partners = (indices[indptr[i] : indptr[i + 1]] for i in range(out.shape[0]))
-        _each_anchor(y, U, weight, partners, coefs, out, rows)
-        return out
+    if lib is None or coefs.size == 1:
+        partners = (indices[indptr[i] : indptr[i + 1]] for i in range(a))
+        return sum_each_anchor(y, U, weight, a, partners, coefs, rows)
+    lists = (indptr.ctypes.data, indices.ctypes.data, a)
+    return _compiled(lib.mo_rank_lists, lists, y, U, weight, a, coefs, rows)
+
+
+def _compiled(
+    function: Callable[..., int],
+    partners: tuple[int, ...],
+    y: FloatArray,
+    U: FloatArray,
+    weight: FloatArray | None,
+    a: int,
+    coefs: FloatArray,
+    rows: FloatArray | None,
+) -> FloatArray:
+    """Run a compiled sum once for each column of U, which is quicker than any number at a time."""
+    columns: list[FloatArray | None] = [np.ascontiguousarray(u, dtype=np.float64) for u in U.T]
+    if not columns:
+        columns = [None]
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    out = np.zeros((a, 1 + U.shape[1]))
     for labels, part in _parts(y, coefs):
-        one = np.empty_like(out)
-        if lib.mo_rank_lists(
-            labels.ctypes.data,
-            U.ctypes.data,
-            U.shape[1],
-            _native.address(weight),
-            indptr.ctypes.data,
-            indices.ctypes.data,
-            out.shape[0],
-            part.ctypes.data,
-            part.size,
-            int(part[1:].any()),
-            one.ctypes.data,
-            _native.address(rows),
-        ):
-            raise MemoryError("no memory for the partners of one anchor")
-        out += one
+        for d, u in enumerate(columns):
+            parts = slice(None) if d == 0 else slice(1, None)  # the sum without U is needed once
+            into = slice(None, 2) if d == 0 else slice(1 + d, 2 + d)
+            one = np.zeros((a, 1 if u is None else 2))
+            back = None if rows is None else np.zeros((y.size, one.shape[1]))
+            if function(
+                labels.ctypes.data,
+                _native.address(u),
+                _native.address(weight),
+                part.ctypes.data,
+                part.size,
+                int(part[1:].any()),
+                one.ctypes.data,
+                _native.address(back),
+                *partners,
+            ):
+                raise MemoryError("no memory for the ranks of one window")
+            out[:, into] += one[:, parts]
+            if rows is not None and back is not None:
+                rows[:, into] += back[:, parts]
     return out
-
-
-def _arrays(
-    y: FloatArray, U: FloatArray, weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Make the arrays contiguous, as the compiled loops read them."""
-    return (
-        np.ascontiguousarray(y, dtype=np.float64),
-        np.ascontiguousarray(U, dtype=np.float64),
-        None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
-    )
 
 
 def _parts(y: FloatArray, coefs: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Labels and coefficients of one or two runs: a maximum is minus the minimum of -y, and the
-    minimum alone needs polynomials in one variable instead of two.
+    """Labels and coefficients of one or two runs that add up to the kernel.
+
+    A maximum is minus the minimum of -y, and the minimum alone needs polynomials in one variable
+    instead of two. Two of those are quicker than one run for all order statistics from arity 6 on.
     """
     coefs = np.ascontiguousarray(coefs, dtype=np.float64)
-    m = coefs.size
-    if coefs[1:-1].any() or (m == 2 and coefs.all()):
+    lowest, highest = np.zeros_like(coefs), np.zeros_like(coefs)
+    lowest[0], highest[0] = coefs[0], -coefs[-1]
+    both = bool(lowest.any() and highest.any())
+    if coefs[1:-1].any() or (both and coefs.size < 6):
         yield y, coefs
         return
-    lowest = np.zeros(m)
-    if coefs[0] != 0.0:
-        lowest[0] = coefs[0]
+    if lowest.any():
         yield y, lowest
-    if coefs[-1] != 0.0:
-        lowest = np.zeros(m)
-        lowest[0] = -coefs[-1]
-        yield -y, lowest
-
-
-def _ring(U: FloatArray, weight: FloatArray | None) -> FloatArray:
-    """Rows w_l (1 + zeta.U_l), shape (n, 1 + p)."""
-    elements = np.column_stack([np.ones(U.shape[0]), U])
-    return elements if weight is None else elements * weight[:, None]
-
-
-def _times(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Multiply numbers v + zeta.d held in the last axis."""
-    product: FloatArray = a[..., :1] * b
-    product[..., 1:] += a[..., 1:] * b[..., :1]
-    return product
-
-
-def _singletons(
-    y: FloatArray,
-    U: FloatArray,
-    weight: FloatArray | None,
-    coefs: FloatArray,
-    out: FloatArray,
-    rows: FloatArray | None,
-) -> FloatArray:
-    """Arity one: each tuple is its anchor."""
-    out[:] = (coefs[0] * y[:, None] * _ring(U, weight))[: out.shape[0]]
-    if rows is not None:
-        rows[: out.shape[0]] += out
-    return out
-
-
-def _each_anchor(
-    y: FloatArray,
-    U: FloatArray,
-    weight: FloatArray | None,
-    partners: Iterator[IntArray],
-    coefs: FloatArray,
-    out: FloatArray,
-    rows: FloatArray | None,
-) -> None:
-    """Fill `out`, and add to `rows`, one anchor after the other, without compiled loops."""
-    ring = _ring(U, weight)
-    for i, members in enumerate(partners):
-        ranked = members[np.argsort(y[members], kind="stable")]
-        below = int(np.searchsorted(y[ranked], y[i]))
-        total, shares = _anchor(
-            y[ranked], ring[ranked], below, y[i], ring[i], coefs, rows is not None
-        )
-        out[i] = total
-        if rows is not None:
-            rows[i] += total
-            rows[ranked] += shares
-
-
-def _prefixes(x: FloatArray, degree: int) -> list[FloatArray]:
-    """Elementary symmetric polynomials e_k of the first j rows of x: list over k of (w + 1, 1 + p)."""
-    w, components = x.shape
-    e = [np.zeros((w + 1, components))]
-    e[0][:, 0] = 1.0
-    for _ in range(degree):
-        following = np.zeros((w + 1, components))
-        np.cumsum(_times(x, e[-1][:-1]), axis=0, out=following[1:])
-        e.append(following)
-    return e
-
-
-def _prefix_gradients(x: FloatArray, e: list[FloatArray], g: list[FloatArray]) -> FloatArray:
-    """Carry gradients g[k] with respect to e[k] = _prefixes(x)[k] back to the rows of x."""
-    gx = np.zeros_like(x)
-    carried = np.zeros_like(x)  # from e[k + 1], one row further on
-    for k in range(len(e) - 1, 0, -1):
-        g[k][:-1] += carried
-        whole = np.cumsum(g[k][::-1], axis=0)[::-1]
-        gx += _times(whole[1:], e[k - 1][:-1])
-        carried = _times(x, whole[1:])
-    return gx
-
-
-def _anchor(
-    y: FloatArray,
-    x: FloatArray,
-    below: int,
-    y_anchor: float,
-    x_anchor: FloatArray,
-    coefs: FloatArray,
-    reverse: bool,
-) -> tuple[FloatArray, FloatArray]:
-    """Sum over the tuples of one anchor, and with `reverse` over those that contain each partner.
-
-    y (w,) and x (w, 1 + p) are the partners in rank order, `below` of them ranked below the anchor.
-    """
-    m, w = coefs.size, y.size
-    low = _prefixes(x, m - 1)
-    high = [e[::-1] for e in _prefixes(x[::-1], m - 1)]  # high[k][j]: e_k of rows j, j + 1, ..
-    g_low = [np.zeros_like(e) for e in low]
-    g_high = [np.zeros_like(e) for e in low]
-    total, shares = np.zeros_like(x_anchor), np.zeros_like(x)
-    value = _times(y[:, None] * x, x_anchor[None, :])
-    itself = y_anchor * x_anchor
-    for r in np.flatnonzero(coefs):
-        c = coefs[r]
-        total += c * _times(itself, _times(low[r][below], high[m - 1 - r][below]))
-        g_low[r][below] += c * _times(itself, high[m - 1 - r][below])
-        g_high[m - 1 - r][below] += c * _times(itself, low[r][below])
-        # The anchor is one of those above a partner that is ranked below it, and the other way round.
-        for side, a, b in ((slice(0, below), r, m - 2 - r), (slice(below, w), r - 1, m - 1 - r)):
-            if a < 0 or b < 0:
-                continue
-            after = slice(side.start + 1, side.stop + 1)
-            term = c * _times(value[side], _times(low[a][side], high[b][after]))
-            total += term.sum(axis=0)
-            if reverse:
-                shares[side] += term
-                g_low[a][side] += c * _times(value[side], high[b][after])
-                g_high[b][after] += c * _times(value[side], low[a][side])
-    if reverse:
-        g = _prefix_gradients(x, low, g_low)
-        flipped = [e[::-1] for e in high], [e[::-1].copy() for e in g_high]
-        g += _prefix_gradients(x[::-1], *flipped)[::-1]
-        shares += _times(x, g)
-    return total, shares
+    if highest.any():
+        yield -y, highest

@@ -51,7 +51,7 @@ def window_stops(x: FloatArray, epsilon: float, group_end: IntArray | None = Non
 
 
 def _group_stops(x: FloatArray, epsilon: float) -> IntArray:
-    """Guess the stops of one group from x[i] + epsilon, which rounds, and move to the exact test."""
+    """Guess the stops of one group by x + epsilon, which rounds, and move to the exact test."""
     n, i = x.size, np.arange(x.size)
     stop = np.maximum(np.searchsorted(x, x + epsilon, side="right"), i + 1)
     while True:
