@@ -31,6 +31,7 @@ templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 
 autosummary_generate = True
+autosummary_ignore_module_all = False  # a package lists what it exports
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -45,6 +46,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),
     "remove_config_comments": True,
     "min_reported_time": 1,
     "backreferences_dir": None,
