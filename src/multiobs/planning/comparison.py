@@ -14,13 +14,13 @@ from multiobs.planning.simulation import DESIGNS, Design, Scenario, SimulatedSiz
 from multiobs.planning.sizes import Form, Theorem, sample_size
 
 WORDS = {
-    "two-moment": "two moments, one label a time",
-    "supervised": "metasamples, all rows labelled",
-    "default": "default estimator, all rows labelled",
-    "pool": "metasamples, labels bought from a pool",
-    "replicates": "m labels at each x",
+    "two-moment": "two moments",
+    "supervised": "rows (Alg. 2)",
+    "default": "rows (default)",
+    "pool": "pool (Alg. 2)",
+    "replicates": "replicates",
 }
-HEAD = ("design", "by", "metasamples", "labels", "rows", "rate", "simulated labels")
+HEAD = ("design", "by", "n", "labels", "rows", "rate", "simulated")
 
 
 @final
@@ -28,7 +28,8 @@ HEAD = ("design", "by", "metasamples", "labels", "rows", "rate", "simulated labe
 class DesignRow:
     """One line of the table.
 
-    design; by: the theorem, "rate" for an order of magnitude without its constant, or "none";
+    design; by: the theorem, "clean ERM" for :func:`multiobs.bounds.clean_excess_risk`, "rate" for
+    an order of magnitude without its constant, or "none";
     metasamples, labels, rows: what it asks for (None when it does not say); rate: exponent of the
     excess risk in the number of labels; simulated_labels: labels that were enough in simulation,
     None if not simulated or beyond the limit, which simulated says.
@@ -55,7 +56,7 @@ class DesignRow:
         return (
             WORDS[self.design],
             self.by,
-            "-" if self.metasamples is None else f"{self.metasamples:,}",
+            _number(self.metasamples),
             order + _number(self.labels),
             order + _number(self.rows),
             "-" if self.rate is None else f"{self.rate:.2f}",
@@ -68,7 +69,7 @@ def _number(value: float | None) -> str:
         return "-"
     if not isfinite(value):
         return "> 1e308"
-    return f"{value:,.0f}" if value < 1e9 else f"{value:.2g}"
+    return f"{value:,.0f}" if value < 1e7 else f"{value:.1e}"
 
 
 @final
@@ -255,7 +256,7 @@ def _lines(problem: Problem, delta: float) -> list[tuple[Design, str]]:
         lines.append(("two-moment", "rate"))
     for design in ("supervised", "pool"):
         lines += [(design, by) for by in theorems]
-    return [*lines, ("replicates", "uniform convergence"), ("default", "none")]
+    return [*lines, ("replicates", "clean ERM"), ("default", "none")]
 
 
 def _row(

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Literal, Protocol, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from multiobs._types import FloatArray
 from multiobs.baselines import TwoMomentRegressor
 from multiobs.estimators import MultiObservationRegressor
 from multiobs.planning.labels import LabelPlan
+from multiobs.samplers import Improved
 from multiobs.statistics import Statistic
 
 Design = Literal["two-moment", "supervised", "default", "pool", "replicates"]
@@ -41,8 +42,9 @@ class Scenario(Protocol):
 class Simulation:
     """Mean squared errors of a design at one number of labels, one for each run.
 
-    For a squared loss and a statistic inside the class the mean squared error is the excess risk
-    of the theorems. rows counts the x that were drawn, labelled or not.
+    A run in which no metasample could be formed counts as infinite. For a squared loss and a
+    statistic inside the class the mean squared error is the excess risk of the theorems. rows
+    counts the x that were drawn, labelled or not.
     """
 
     design: Design
@@ -58,6 +60,8 @@ class Simulation:
     @property
     def standard_error(self) -> float:
         """Standard error of the average."""
+        if not np.isfinite(self.errors).all():
+            return inf
         return float(self.errors.std(ddof=1) / sqrt(self.errors.size))
 
     def quantile(self, level: float) -> float:
@@ -122,7 +126,10 @@ def simulate(
         warnings.simplefilter("ignore", UserWarning)
         for run in range(repeat):
             model = _fit(scenario, design, size, what, factor, rng)
-            errors[run] = np.mean((model.predict(_table(test_x)) - truth) ** 2)
+            if model is None:
+                errors[run] = inf
+            else:
+                errors[run] = np.mean((model.predict(_table(test_x)) - truth) ** 2)
     rows = {"pool": factor * size, "replicates": size // what.arity}.get(design, size)
     return Simulation(design, size, rows, errors)
 
@@ -138,13 +145,14 @@ def _fit(
     what: Statistic,
     factor: int,
     rng: np.random.Generator,
-) -> TwoMomentRegressor | MultiObservationRegressor:
+) -> TwoMomentRegressor | MultiObservationRegressor | None:
+    """Fit the design once; None when no metasample can be formed."""
     if design == "pool":
         x, y = scenario.sample(factor * labels, rng)
         plan = LabelPlan.from_pool(x, what, budget=labels, shortfall="fewer", rng=rng)
         rows = plan.ask()
         plan.record(rows, y[rows])  # a label is drawn from its own x: when does not matter
-        return plan.fit()
+        return plan.fit() if plan.n_metasamples else None
     if design == "replicates":
         x = scenario.sample(labels // what.arity, rng)[0]
         repeated = scenario.replicates(x, what.arity, rng)
@@ -156,6 +164,8 @@ def _fit(
         k = max(1, round(labels ** (2 / (2 + X.shape[1]))))
         return TwoMomentRegressor(what, estimator=KNeighborsRegressor(k)).fit(X, y)
     if design == "supervised":
+        if Improved().build(X, what.arity, rng).count() == 0:
+            return None
         paper = MultiObservationRegressor(what, "improved", transport=None, random_state=rng)
         return paper.fit(X, y)
     return MultiObservationRegressor(what, random_state=rng).fit(X, y)
