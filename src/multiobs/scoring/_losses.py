@@ -1,0 +1,185 @@
+r"""Which loss a score takes, with everything that it needs fixed once for all forecasts.
+
+A root-type loss such as the upper confidence bound's quartic has a reference level c(x). Scores of
+two forecasts can be compared only under one c, so it comes from the held-out labels, not from a
+forecast: :math:`c(x) = \hat m(x) - \lambda \hat s(x)` with spline pilots of mean and spread, which
+lies where the bound is the unique minimiser, between mean - 3 lambda sd and mean.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from multiobs import _check
+from multiobs._pilot import SplinePilot
+from multiobs._types import FloatArray
+from multiobs.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss
+from multiobs.scoring._heldout import HeldOut
+from multiobs.statistics import Statistic
+
+LossName = Literal["default", "squared", "gamma", "qlike", "poisson"]
+NAMES = ("default", "squared", "gamma", "qlike", "poisson")
+_SPREAD_FLOOR = 0.05  # of the mean variance: a smooth of squares can fall below zero
+
+
+@final
+@dataclass(frozen=True)
+class FixedLoss:
+    """The loss of metasamples with its reference level fixed.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        The statistic with the loss asked for.
+    held : HeldOut
+        The metasamples.
+    level : ndarray (t,) or None
+        Reference level of a root-type loss.
+    """
+
+    statistic: Statistic
+    held: HeldOut
+    level: FloatArray | None
+
+    def values(self, r: FloatArray) -> FloatArray:
+        """Loss of each metasample at predictions r (t,)."""
+        loss = self.statistic.loss
+        if isinstance(loss, BregmanLoss) and not np.all(r > 0):
+            raise ValueError(
+                f"a {loss.kind} score needs positive predictions, got {float(np.min(r)):g}"
+            )
+        if isinstance(loss, RootLoss):
+            return self._quartic(loss, r)
+        return loss.value(r, self.held.Y)
+
+    def mean(self, r: FloatArray) -> float:
+        """Weighted mean loss."""
+        return self.held.mean(self.values(r))
+
+    def perfect(self) -> FloatArray | None:
+        """Loss of a prediction equal to psi itself, (t,), where that is finite and the least."""
+        psi, loss = self.statistic.psi, self.statistic.loss
+        if psi is None or self.statistic.chi is not None:
+            return None
+        if isinstance(loss, BregmanLoss):
+            h = psi(self.held.Y)
+            if np.any(h < 0) or (loss.kind == "gamma" and np.any(h == 0)):
+                return None
+            safe = np.where(h > 0, h, 1.0)
+            return 1.0 + np.log(safe) if loss.kind == "gamma" else h - h * np.log(safe)
+        if isinstance(loss, PolynomialLoss):
+            return np.zeros(self.held.weight.size)
+        return None
+
+    def best_constant(self) -> float:
+        """Return the constant of least mean loss on these metasamples."""
+        statistic, held = self.statistic, self.held
+        Y = held.Y
+        if statistic.psi is not None:
+            top = held.mean(statistic.psi(Y))
+            return top if statistic.chi is None else top / held.mean(statistic.chi(Y))
+        if isinstance(statistic.loss, CallableLoss):
+            return self._searched()
+        degree = 4 if isinstance(statistic.loss, RootLoss) else None
+        if isinstance(statistic.loss, PolynomialLoss):
+            degree = statistic.loss.degree
+        return self._searched() if degree is None else self._turning_point(degree)
+
+    def _turning_point(self, degree: int) -> float:
+        """Lowest local minimum of the mean loss, a polynomial found from its values."""
+        centre, scale = self._units()
+        nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
+        ones = np.ones(self.held.weight.size)
+        values = np.array([self.mean((centre + scale * s) * ones) for s in nodes])
+        values = values - values.mean()  # the level of the loss would swamp its shape
+        curve = np.polynomial.Polynomial(np.polynomial.polynomial.polyfit(nodes, values, degree))
+        roots = curve.deriv().roots()
+        real = np.real(roots[np.abs(np.imag(roots)) < 1e-6 * (1.0 + np.abs(roots))])
+        minima = real[curve.deriv(2)(real) > 0]
+        if minima.size == 0:
+            raise ValueError(f"{self.statistic!r} has no best constant on these rows")
+        return centre + scale * float(minima[np.argmin(curve(minima))])
+
+    def _searched(self) -> float:
+        from scipy import optimize  # only for losses given as functions
+
+        centre, scale = self._units()
+        ones = np.ones(self.held.weight.size)
+        found = optimize.minimize_scalar(
+            lambda s: self.mean((centre + scale * float(s)) * ones), bracket=(-0.5, 0.5)
+        )
+        return centre + scale * float(found.x)
+
+    def _units(self) -> tuple[float, float]:
+        labels = self.held.y
+        spread = float(np.std(labels)) or 1.0
+        if self.statistic.shift == "invariant" or self.statistic.scale == 0:
+            unit = spread**self.statistic.scale if self.statistic.scale is not None else spread
+            return 0.0, 2.0 * unit
+        return float(np.mean(labels)), 4.0 * spread
+
+    def _quartic(self, loss: RootLoss, r: FloatArray) -> FloatArray:
+        Y, c = self.held.Y, self.level
+        assert c is not None
+        if loss.follows_mean:  # measured from c the powers of r and y stay small
+            Y, r, c = Y - c[:, None], r - c, np.zeros_like(c)
+        a, b, d = loss.quadratic(Y), loss.linear(Y), loss.constant(Y)
+        return np.asarray(
+            a * r**4 / 4 + (b - a * c) * r**3 / 3 + (d - b * c) * r**2 / 2 - c * d * r
+        )
+
+
+def fixed_loss(
+    statistic: Statistic,
+    held: HeldOut,
+    loss: LossName = "default",
+    reference: npt.ArrayLike | None = None,
+) -> FixedLoss:
+    """Fix the loss of a score.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        What was predicted.
+    held : HeldOut
+        The metasamples.
+    loss : {"default", "squared", "gamma", "qlike", "poisson"}
+        "default" is the statistic's own; "qlike" is another name of "gamma".
+    reference : array-like (n,) or float, optional
+        Level c(x) of a root-type loss at the rows, in place of the pilot's.
+    """
+    chosen = with_loss(statistic, loss)
+    if not isinstance(chosen.loss, RootLoss):
+        if reference is not None:
+            raise ValueError(f"reference belongs to root-type losses, got {statistic!r}")
+        return FixedLoss(chosen, held, None)
+    if reference is None:
+        rows = reference_level(chosen.loss, held)
+    else:
+        rows = np.broadcast_to(np.asarray(reference, dtype=np.float64), (held.n_rows,))
+    return FixedLoss(chosen, held, rows[held.members].mean(axis=1))
+
+
+def with_loss(statistic: Statistic, loss: LossName) -> Statistic:
+    """Return the statistic with the loss of that name."""
+    _check.choice("loss", loss, NAMES)
+    if loss == "default":
+        return statistic
+    return statistic.with_loss("gamma" if loss == "qlike" else loss)
+
+
+def reference_level(loss: RootLoss, held: HeldOut) -> FloatArray:
+    """Choose the reference level of a root-type loss from the held-out labels, (n,)."""
+    n, y = held.n_rows, held.y
+    if not loss.follows_mean:
+        return np.full(n, loss.level(y))
+    mean = SplinePilot().fit(held.X, y).predict(held.X)
+    residual = y - mean
+    average = float(np.mean(residual**2))
+    if average == 0.0:
+        return mean
+    smooth = SplinePilot().fit(held.X, residual**2).predict(held.X)
+    spread = np.sqrt(np.maximum(smooth, _SPREAD_FLOOR * average))
+    return np.asarray(mean + spread * loss.level(residual / spread))

@@ -1,0 +1,215 @@
+"""What the width of a window does: to the score and estimate of a fit, and to drift of the mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from multiobs import _check, statistics
+from multiobs._types import FloatArray
+from multiobs.losses import RootLoss
+from multiobs.samplers import Nearby, paper_epsilon
+from multiobs.scoring._heldout import checked_rows
+from multiobs.scoring._score import score
+from multiobs.statistics import Statistic
+from multiobs.transport import carry
+
+SAMPLED = 20_000  # tuples from which a mean over a window's tuples is taken
+
+
+@final
+@dataclass(frozen=True)
+class EpsilonPath:
+    """Held-out score and estimate against epsilon.
+
+    Attributes
+    ----------
+    epsilon : ndarray (g,)
+        Widths, in the units of x.
+    score, score_se : ndarray (g,)
+        Mean over the folds of the mean held-out loss, and the standard error of its difference
+        from the best width.
+    at : ndarray (q, d)
+        Places where the statistic is estimated.
+    estimate : ndarray (g, q)
+        Estimate there from all rows, for each width.
+    best : float
+        The width of the best score.
+    """
+
+    statistic: Statistic
+    epsilon: FloatArray
+    score: FloatArray
+    score_se: FloatArray
+    at: FloatArray
+    estimate: FloatArray
+    best: float
+
+
+def epsilon_path(
+    estimator: Any,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    epsilons: npt.ArrayLike | None = None,
+    at: npt.ArrayLike | None = None,
+    cv: int = 5,
+) -> EpsilonPath:
+    """Fit an estimator with Nearby(epsilon) for several widths, and score each on held-out rows.
+
+    Parameters
+    ----------
+    estimator : MultiObservationRegressor
+        Everything but its sampler is kept.
+    X, y : array-like (n, d), (n,)
+        Rows; split into ``cv`` shuffled folds for the score.
+    epsilons : array-like (g,), optional
+        Widths; by default 1/4 to 32 times the paper's.
+    at : array-like (q, d), optional
+        Places of the estimates; by default the quartiles of each column.
+    cv : int
+        Folds.
+
+    Examples
+    --------
+    >>> from multiobs import MultiObservationRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(400, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> path = epsilon_path(MultiObservationRegressor("variance"), x, y, epsilons=[0.01, 0.1])
+    >>> path.score.shape, path.estimate.shape
+    ((2,), (2, 3))
+    """
+    statistic = statistics.resolve(estimator.statistic)
+    positions, labels = checked_rows(statistic, X, y)
+    folds = KFold(_check.integer("cv", cv, low=2), shuffle=True, random_state=0)
+    if epsilons is None:
+        widths = np.asarray(paper_epsilon(positions) * 2.0 ** np.arange(-2, 6), dtype=np.float64)
+    else:
+        widths = np.sort(np.atleast_1d(np.asarray(epsilons, dtype=np.float64)))
+    places = (
+        np.quantile(positions, [0.25, 0.5, 0.75], axis=0)
+        if at is None
+        else np.asarray(at, dtype=np.float64)
+    )
+    scores = np.empty((widths.size, cv))
+    estimate = np.empty((widths.size, places.shape[0]))
+    for g, width in enumerate(widths):
+        model = clone(estimator).set_params(sampler=Nearby(float(width)))
+        estimate[g] = model.fit(positions, labels).predict(places)
+        for f, (train, test) in enumerate(folds.split(positions)):
+            model = clone(model).fit(positions[train], labels[train])
+            prediction = model.predict(positions[test])
+            scores[g, f] = score(statistic, positions[test], labels[test], prediction)
+    mean = scores.mean(axis=1)
+    best = int(np.argmin(mean))
+    gap = scores - scores[best]
+    se = gap.std(axis=1, ddof=1) / np.sqrt(cv)
+    return EpsilonPath(statistic, widths, mean, se, places, estimate, float(widths[best]))
+
+
+@final
+@dataclass(frozen=True)
+class DriftCurve:
+    """The statistic averaged over x, as windows of growing width see it.
+
+    Attributes
+    ----------
+    width : ndarray (g,)
+        Widths of the windows, in the units of x.
+    plain : ndarray (g,)
+        From the labels as they are: rises (or falls) as the mean drifts inside the windows.
+    carried : ndarray (g,) or None
+        From labels carried along a smooth mean; None where no shift leaves the statistic alone.
+    paper : float
+        The paper's epsilon in the units of x.
+    """
+
+    statistic: Statistic
+    width: FloatArray
+    plain: FloatArray
+    carried: FloatArray | None
+    paper: float
+
+
+def drift_curve(
+    statistic: str | Statistic,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    widths: Sequence[float] | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> DriftCurve:
+    r"""Show the bias that a drifting mean brings into windows of growing width.
+
+    A pair at distance h has
+    :math:`\mathbb{E}\tfrac12(Y-Y')^2 = \sigma^2 + \tfrac12(m(x)-m(x+h))^2`: the curve of a variance is flat where windows are harmless, and its rise is the bias. The same
+    labels less a spline of their mean (``transport``) show what is left after carrying them.
+
+    Parameters
+    ----------
+    statistic : str or Statistic
+        What is estimated.
+    X, y : array-like (n, d), (n,) or (n, s)
+        Rows.
+    widths : sequence of float, optional
+        Widths in the units of x; by default 1/4 to 32 times the paper's epsilon.
+    random_state : int, Generator or None
+        For the random subsets of large sets of tuples.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=1000)
+    >>> y = 3 * np.sin(12 * x) + rng.normal(size=1000)
+    >>> curve = drift_curve("variance", x, y)
+    >>> bool(curve.plain[-1] > 2 > 1.2 > curve.carried[-1])
+    True
+    """
+    chosen = statistics.resolve(statistic)
+    positions, labels = checked_rows(chosen, X, y)
+    rng = np.random.default_rng(random_state)
+    paper = paper_epsilon(positions)
+    grid = paper * 2.0 ** np.arange(-2, 5.5, 0.5) if widths is None else np.asarray(widths, float)
+    residuals = None
+    offset: FloatArray | None = None
+    if chosen.shift is not None:
+        moved = carry("location", chosen, positions, labels, None)
+        residuals, offset = moved.labels, moved.offset
+    plain, carried, used = [], [], []
+    for width in grid:
+        tuples = Nearby(float(width)).build(positions, chosen.arity, rng)
+        if tuples.count() == 0:
+            continue
+        members = tuples.sample(SAMPLED, rng).members
+        used.append(float(width))
+        plain.append(_pooled(chosen, labels[members]))
+        if residuals is not None:
+            level = 0.0 if offset is None else float(offset[members].mean())
+            carried.append(_pooled(chosen, residuals[members]) + level)
+    if not used:
+        raise ValueError(f"some width must hold {chosen.arity} rows, got {grid.tolist()}")
+    return DriftCurve(
+        chosen,
+        np.array(used),
+        np.array(plain),
+        np.array(carried) if residuals is not None else None,
+        paper,
+    )
+
+
+def _pooled(statistic: Statistic, Y: FloatArray) -> float:
+    """Return the statistic of all tuples together."""
+    if statistic.psi is not None:
+        top = float(statistic.psi(Y).mean())
+        return top if statistic.chi is None else top / float(statistic.chi(Y).mean())
+    loss = statistic.loss
+    if not isinstance(loss, RootLoss):
+        raise ValueError(f"a drift curve needs a mean, ratio or root, got {statistic!r}")
+    a, b, d = (float(k(Y).mean()) for k in (loss.quadratic, loss.linear, loss.constant))
+    sign = 1.0 if loss.level(Y.reshape(-1)) <= -b / (2 * a) else -1.0
+    return (-b + sign * float(np.sqrt(max(b * b - 4 * a * d, 0.0)))) / (2 * a)
