@@ -220,8 +220,9 @@ def test_two_moments_are_two_regressions():
     np.testing.assert_allclose(quad.predict(at[:, None]), variance, rtol=1e-8)
     ucb = TwoMomentRegressor(statistics.ucb(8.0), 2).fit(x[:, None], y)
     np.testing.assert_allclose(ucb.predict(at[:, None]), first(at) + 8 * np.sqrt(variance))
-    forest = TwoMomentRegressor("squared_cv", estimator=Ridge()).fit(x[:, None], y)
-    assert isinstance(forest.first_, Ridge)
+    ridge = TwoMomentRegressor("squared_cv", estimator=Ridge()).fit(x[:, None], y)
+    assert [type(model) for model in ridge.moments_] == [Ridge, Ridge]
+    assert np.all(ridge.predict(at[:, None]) > 0)
 
 
 def test_negative_two_moment_variance_is_reported():
@@ -331,6 +332,19 @@ def test_projection_makes_a_line(neighbourhood):
     low, middle, high = model.predict([[0.0], [0.5], [1.0]])
     assert middle == pytest.approx((low + high) / 2)
     assert SCENARIOS["minvar-exponential"].mse_of_line(low, high - low) < 0.6
+
+
+def test_nearest_rows_in_one_column():
+    from multiobs.baselines._local import _first_of_nearest
+
+    rng = np.random.default_rng(5)
+    for size, k in ((1, 1), (7, 3), (50, 50), (60, 9)):
+        x = np.sort(np.round(rng.random(size), 1))
+        at = np.concatenate([rng.uniform(-0.3, 1.3, 40), x])
+        first = _first_of_nearest(x, at, k)
+        found = np.abs(x[first[:, None] + np.arange(k)] - at[:, None]).max(axis=1)
+        nearest = np.sort(np.abs(x - at[:, None]), axis=1)[:, k - 1]
+        np.testing.assert_allclose(found, nearest)
 
 
 def test_forest_weights_repeat_with_the_seed():

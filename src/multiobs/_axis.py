@@ -189,12 +189,10 @@ def spline_axis(x: FloatArray, intervals: int) -> SplineAxis:
     knots.append(high)
     breaks = np.array(knots)
     full = np.concatenate([np.repeat(breaks[0], 3), breaks, np.repeat(breaks[-1], 3)])
-    cells, p = len(breaks) - 1, len(breaks) + 2
-    # Four basis functions live on a cell; their Bernstein-free power form comes from four values.
+    cells = len(breaks) - 1
+    # Four basis functions live on a cell: four values of each give its power coefficients.
     nodes = np.array([0.1, 0.35, 0.65, 0.9])
     points = (breaks[:-1, None] + nodes * np.diff(breaks)[:, None]).ravel()
-    dense = interpolate.BSpline.design_matrix(points, full, 3).toarray().reshape(cells, 4, p)
-    columns = np.arange(cells)[:, None, None] + np.arange(4)[None, None, :]
-    local = np.take_along_axis(dense, np.broadcast_to(columns, (cells, 4, 4)), axis=2)
+    local = interpolate.BSpline.design_matrix(points, full, 3).data.reshape(cells, 4, 4)
     to_power = np.linalg.inv(np.vander(nodes, 4, increasing=True))
     return SplineAxis(breaks, np.einsum("pn,kna->kap", to_power, local), width)

@@ -120,13 +120,23 @@ class LocalPlugInRegressor(Baseline):
             raise ValueError(f"n_neighbors must be an integer or 'auto', got {self.n_neighbors!r}")
         else:
             self._k = min(n, _check.integer("n_neighbors", self.n_neighbors, low=arity))
+        if X.shape[1] == 1:
+            order = np.argsort(X[:, 0], kind="stable")
+            self._sorted_x = X[order, 0]
+            self._labels = self._labels[order]
+            return
         self._scaler = StandardScaler().fit(X)
         self._index = NearestNeighbors(n_neighbors=self._k).fit(self._scaler.transform(X))
 
     def _nearest(self, X: FloatArray) -> FloatArray:
         out = np.empty(len(X))
         for part in _parts(len(X), self._k):
-            rows = self._index.kneighbors(self._scaler.transform(X[part]), return_distance=False)
+            if X.shape[1] == 1:
+                first = _first_of_nearest(self._sorted_x, X[part, 0], self._k)
+                rows = first[:, None] + np.arange(self._k)
+            else:
+                scaled = self._scaler.transform(X[part])
+                rows = self._index.kneighbors(scaled, return_distance=False)
             out[part] = plug_in(self._what, self._labels[rows])
         return out
 
@@ -187,6 +197,20 @@ class LocalPlugInRegressor(Baseline):
             weights[poor] = 1.0
             out[part] = plug_in(self._what, self._labels, weights)
         return out
+
+
+def _first_of_nearest(x: FloatArray, at: FloatArray, k: int) -> IntArray:
+    """Start of the k entries of sorted x nearest to each point, all by one bisection."""
+    place = np.searchsorted(x, at)
+    low = np.clip(place - k, 0, len(x) - k)
+    high = np.clip(place, 0, len(x) - k)
+    while np.any(low < high):
+        middle = (low + high) // 2
+        # Moving right drops x[middle] and takes x[middle + k]; stop when that is no nearer.
+        stop = x[np.minimum(middle + k, len(x) - 1)] - at >= at - x[middle]
+        high = np.where((low < high) & stop, middle, high)
+        low = np.where((low < high) & ~stop, middle + 1, low)
+    return np.asarray(low, dtype=np.int64)
 
 
 def _split_targets(y: FloatArray) -> FloatArray:

@@ -60,7 +60,7 @@ def plug_in(
             f"{what.name} needs y with {what.n_columns} columns, got shape {labels.shape}"
         )
     samples = labels.shape[:-1] if paired else labels.shape
-    weight = np.ones(samples) if weights is None else np.asarray(weights, dtype=np.float64)
+    weight = np.ones(samples[-1]) if weights is None else np.asarray(weights, dtype=np.float64)
     if weight.shape[-1:] != samples[-1:] or len(samples) not in (1, 2) or weight.ndim not in (1, 2):
         raise ValueError(
             f"weights must fit the samples in y, got shapes {weight.shape} and {samples}"
@@ -83,6 +83,9 @@ def _support(what: Statistic) -> int:
 
 
 def _statistic(what: Statistic, Y: FloatArray, W: FloatArray) -> FloatArray:
+    if what.name == "variance":  # a shorter way to the same number
+        deviation = Y - np.sum(W * Y, axis=1, keepdims=True)
+        return np.asarray(np.sum(W * deviation**2, axis=1) / (1.0 - np.sum(W**2, axis=1)))
     if what.psi is not None:
         psi = _mean_of(what.psi, Y, W, what.shift)
         return psi if what.chi is None else psi / _mean_of(what.chi, Y, W, None)

@@ -34,7 +34,8 @@ class TwoMomentRegressor(Baseline):
 
     Attributes
     ----------
-    first_, second_ : fitted regressors of Y and of Y squared.
+    moments_ : list of fitted regressors
+        Of Y and of Y squared around the mean of all labels; polynomials have one for both.
 
     Notes
     -----
@@ -63,23 +64,22 @@ class TwoMomentRegressor(Baseline):
         required_moment_function("TwoMomentRegressor", what)
         self._what = what
         degree = _check.integer("degree", self.degree, low=1)
-        base = self.estimator
-        if base is None:
-            line = LinearRegression()
-            base = line if degree == 1 else make_pipeline(
-                PolynomialFeatures(degree, include_bias=False), line
-            )  # fmt: skip
         # The variance is the same around any origin, and around the mean no digits cancel. A class
         # that holds the constants makes this the paper's estimator, up to rounding.
         self._origin = float(labels.mean())
-        centred = labels - self._origin
-        self.first_ = clone(base).fit(data, centred)
-        self.second_ = clone(base).fit(data, centred**2)
+        targets = np.column_stack([labels - self._origin, (labels - self._origin) ** 2])
+        if self.estimator is not None:
+            self.moments_ = [clone(self.estimator).fit(data, target) for target in targets.T]
+        elif degree == 1:
+            self.moments_ = [LinearRegression().fit(data, targets)]
+        else:
+            powers = PolynomialFeatures(degree, include_bias=False)
+            self.moments_ = [make_pipeline(powers, LinearRegression()).fit(data, targets)]
         return self
 
     def _predict(self, X: FloatArray) -> FloatArray:
-        mean = np.asarray(self.first_.predict(X), dtype=np.float64)
-        variance = np.asarray(self.second_.predict(X), dtype=np.float64) - mean**2
+        mean, second = np.column_stack([model.predict(X) for model in self.moments_]).T
+        variance = second - mean**2
         function = required_moment_function("TwoMomentRegressor", self._what)
         if function.needs_positive_variance:
             variance = positive_variance("TwoMomentRegressor", variance, 0.0)

@@ -53,7 +53,7 @@ class Method:
     line : bool
         Whether its predictions are a line in x, whose error has a closed form.
     may_fail : bool
-        Whether it may refuse a sample (too few rows for one matching); the error is then infinite.
+        Whether it may find no metasample at all in a small sample; the error is then infinite.
 
     Examples
     --------
@@ -175,9 +175,9 @@ _TABLE = (
     Method("2mom quad", partial(_two_moment, 2), _MOMENTS, line=False),
     Method("improved", partial(_metasamples, samplers.Improved, 1.0), may_fail=True),
     Method("sliding", partial(_metasamples, lambda _: samplers.SlidingWindow(), 1.0)),
-    Method("nearby", _nearby(1.0)),
+    Method("nearby", _nearby(1.0), may_fail=True),
     Method("empirical", partial(_empirical, "sqrt"), ("ucb", "minvar")),
-    Method("nearby x8", _nearby(8.0), addition=True),
+    Method("nearby x8", _nearby(8.0), addition=True, may_fail=True),
     Method("default", _default, addition=True),
     Method("residual", _residual, _MOMENTS, addition=True),
     Method("local", _local, addition=True),
@@ -204,7 +204,8 @@ def method(name: str) -> Method:
         return METHODS[name]
     try:
         if name.startswith("nearby x"):
-            return Method(name, _nearby(float(name.removeprefix("nearby x"))), addition=True)
+            factor = float(name.removeprefix("nearby x"))
+            return Method(name, _nearby(factor), addition=True, may_fail=True)
         if name.startswith("empirical k="):
             k = int(name.removeprefix("empirical k="))
             return Method(name, partial(_empirical, k), addition=True)

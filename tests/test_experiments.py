@@ -1,0 +1,459 @@
+"""The reproduction: no finished cell is lost, the same bytes always, and the paper's ranking."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from multiobs.experiments.claims import Verdict, judge
+from multiobs.experiments.document import claims_document
+from multiobs.experiments.grids import FACTORS, SIZES, Plan, applies
+from multiobs.experiments.methods import METHODS, PAPER_METHODS, method
+from multiobs.experiments.run import Block, Request, run, run_block
+from multiobs.experiments.scenarios import PANELS, SCENARIOS
+from multiobs.experiments.store import (
+    HEADER,
+    Cell,
+    Outcome,
+    ResultsError,
+    ResultsStore,
+    read_results,
+)
+from multiobs.experiments.summary import Trials
+
+GRID = [
+    Request("variance-sine", "sliding", 60, 60),
+    Request("variance-sine", "2mom linear", 60, 55),
+    Request("minvar-exponential", "empirical", 60, 10),
+]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """The bytes that an undisturbed run with one worker leaves."""
+    path = tmp_path_factory.mktemp("reference") / "results.csv"
+    run(GRID, path)
+    return path.read_bytes()
+
+
+# ---- the same bytes ------------------------------------------------------------------------------
+
+
+def test_final_file_is_sorted_whole_and_alone(reference, tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_bytes(reference)
+    cells = read_results(path)
+    assert len(cells) == 125
+    assert list(cells) == sorted(cells)
+    assert reference.startswith(HEADER.encode())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_bytes_do_not_depend_on_workers_or_order(reference, tmp_path, workers):
+    path = tmp_path / "results.csv"
+    run(GRID[::-1], path, workers=workers)
+    assert path.read_bytes() == reference
+    assert [entry.name for entry in tmp_path.iterdir()] == ["results.csv"]
+
+
+def test_a_cell_does_not_depend_on_the_grid_around_it(reference, tmp_path):
+    path = tmp_path / "results.csv"
+    run([Request("variance-sine", "sliding", 60, 3)], path)
+    part = path.read_bytes().splitlines()[1:]
+    assert len(part) == 3
+    assert set(part) <= set(reference.splitlines())
+    run(GRID, path)  # a larger grid goes on from a smaller one
+    assert path.read_bytes() == reference
+
+
+def test_another_seed_gives_other_numbers(tmp_path):
+    one = run(GRID[:1], tmp_path / "a.csv", seed=0)
+    two = run(GRID[:1], tmp_path / "b.csv", seed=1)
+    assert all(one[cell] != two[cell] for cell in one)
+
+
+def test_methods_of_one_trial_see_the_same_rows(monkeypatch):
+    seen = []
+    law = SCENARIOS["variance-sine"]
+    original = type(law).sample
+
+    def spy(self, n, rng):
+        rows = original(self, n, rng)
+        seen.append(rows[1])
+        return rows
+
+    monkeypatch.setattr(type(law), "sample", spy)
+    for name in ("sliding", "nearby", "2mom linear", "residual"):
+        run_block(Block("variance-sine", name, 40, (0, 1)), seed=0)
+    for later in range(2, 8):
+        np.testing.assert_array_equal(seen[later], seen[later % 2])
+    assert not np.array_equal(seen[0], seen[1])
+
+
+def test_misspelt_names_stop_before_any_work(tmp_path):
+    with pytest.raises(ValueError, match="method must be one of"):
+        run([Request("variance-sine", "slidding", 60, 1)], tmp_path / "results.csv")
+    with pytest.raises(ValueError, match="scenario must be one of"):
+        run([Request("variance-cosine", "sliding", 60, 1)], tmp_path / "results.csv")
+    with pytest.raises(ValueError, match="workers must be at least 1, got 0"):
+        run(GRID, tmp_path / "results.csv", workers=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- interruptions -------------------------------------------------------------------------------
+
+DRIVER = """
+import sys, time
+from pathlib import Path
+from multiobs.experiments import run as module
+from multiobs.experiments.run import Request, run
+path, workers, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+if limit:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+grid = [Request("variance-sine", "sliding", 60, 60),
+        Request("variance-sine", "2mom linear", 60, 55),
+        Request("minvar-exponential", "empirical", 60, 10)]
+def slowly(done, total):
+    print(done, flush=True)
+    time.sleep(0.0 if limit else 0.6)
+module._TRIALS_IN_BLOCK = 10
+run(grid, path, workers=workers, on_progress=slowly)
+"""
+
+
+def start(path, workers=1, limit=0):
+    source = str(Path(__file__).parents[1] / "src")
+    environment = {**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(path), str(workers), str(limit)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finished(path):
+    """Cells that the journal holds, read without opening it for writing."""
+    journal = path.with_name(path.name + ".journal")
+    return journal.read_text().count("\n") - 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize(
+    ("how", "workers"), [(signal.SIGINT, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 2)]
+)
+def test_interrupted_runs_lose_nothing_and_end_the_same(reference, tmp_path, how, workers):
+    path = tmp_path / "results.csv"
+    process = start(path, workers)
+    told = 0
+    while told < 20:
+        told = int(process.stdout.readline())
+    process.send_signal(how)
+    process.wait(timeout=60)
+    process.stdout.close()
+    process.stderr.close()
+    assert process.returncode != 0
+    assert not path.exists()
+    kept = finished(path)
+    assert told <= kept < 125
+    again = []
+    run(GRID, path, on_progress=lambda done, total: again.append(done))
+    assert again[0] == kept
+    assert path.read_bytes() == reference
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
+def test_full_disk_keeps_what_was_finished(reference, tmp_path):
+    path = tmp_path / "results.csv"
+    process = start(path, limit=3000)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode != 0
+    last = errors.strip().splitlines()[-1]
+    assert "could not be written" in last
+    assert "finished cells are kept" in last
+    kept = int(output.split()[-1])
+    assert 0 < kept < 125
+    assert finished(path) == kept
+    run(GRID, path)
+    assert path.read_bytes() == reference
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
+def test_full_disk_at_the_very_end_keeps_the_journal(reference, tmp_path):
+    import resource
+
+    path = tmp_path / "results.csv"
+    with ResultsStore(path, seed=0) as store:
+        store.append([(Cell("a", "b", 1, t), Outcome(0.5, "ok")) for t in range(50)])
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, before[1]))
+        try:
+            with pytest.raises(ResultsError, match="could not be written"):
+                store.finish()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["results.csv.journal"]
+    with ResultsStore(path, seed=0) as store:
+        assert len(store.cells) == 50
+
+
+@pytest.mark.parametrize("cut", [0, 5, len(HEADER), len(HEADER) + 1, 200, 1000])
+def test_any_torn_journal_is_continued(reference, tmp_path, cut):
+    path = tmp_path / "results.csv"
+    (tmp_path / "results.csv.journal").write_bytes(reference[:cut])
+    run(GRID, path)
+    assert path.read_bytes() == reference
+
+
+# ---- files that are not ours ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["results.csv", "results.csv.journal"])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda data: b"x,y\n1,2\n", "must be a results file with the header"),
+        (lambda data: b"\x00\xff" * 50, "must be a results file with the header"),
+        (lambda data: data.replace(b",60,4,", b",60,5,", 1), "the file is damaged"),
+        (lambda data: data.replace(b",ok,", b",no,", 1), "the file is damaged"),
+        (lambda data: data[:300] + b"\n" + data[300:], "the file is damaged"),
+    ],
+    ids=["foreign", "binary", "changed number", "changed word", "broken line"],
+)
+def test_foreign_and_damaged_files_are_refused_and_left_alone(
+    reference, tmp_path, name, spoil, words
+):
+    bad = spoil(reference)
+    assert bad != reference
+    (tmp_path / name).write_bytes(bad)
+    with pytest.raises(ResultsError, match=words):
+        run(GRID, tmp_path / "results.csv")
+    assert (tmp_path / name).read_bytes() == bad
+
+
+def test_cut_results_and_other_seeds_are_refused(reference, tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_bytes(reference[:-10])
+    with pytest.raises(ResultsError, match="the file is damaged"):
+        run(GRID, path)
+    path.write_bytes(reference)
+    with pytest.raises(ResultsError, match="must hold results of seed 3, line 2 has seed 0"):
+        run(GRID, path, seed=3)
+    assert path.read_bytes() == reference
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks")
+def test_two_runs_do_not_share_a_file(tmp_path):
+    path = tmp_path / "results.csv"
+    with (
+        ResultsStore(path, seed=0),
+        pytest.raises(ResultsError, match="one run at a time"),
+        ResultsStore(path, seed=0),
+    ):
+        pass
+
+
+# ---- methods and grid ----------------------------------------------------------------------------
+
+
+def test_names_say_everything():
+    assert PAPER_METHODS == (
+        "2mom linear",
+        "2mom quad",
+        "improved",
+        "sliding",
+        "nearby",
+        "empirical",
+    )
+    assert all(name == known.name for name, known in METHODS.items())
+    for name in ("nearby x", "empirical k=many", "Sliding"):
+        with pytest.raises(ValueError, match="method must be one of"):
+            method(name)
+    with pytest.raises(ValueError, match="scenario must be"):
+        applies("2mom linear", "nowhere")
+
+
+def test_full_plan_covers_the_issue():
+    plan = Plan()
+    assert plan.reference == 1000
+    requests = set(plan.requests())
+    assert all(
+        Request(panel, name, n, 1000) in requests
+        for panel in PANELS
+        for name in PAPER_METHODS
+        for n in SIZES
+        if applies(name, panel)
+    )
+    assert Request("minvar-exponential", "nearby x32", 1000, 1000) in requests
+    assert {request.n for request in requests} >= {10_000, 100_000}
+    with pytest.raises(ValueError, match="n must be at least 10, got 2"):
+        Plan(sizes=(2,)).requests()
+    with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
+        Plan(trials=0).requests()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A small grid of everything: the panels' ranking, and material for the claims."""
+    path = tmp_path_factory.mktemp("small") / "results.csv"
+    plan = Plan(sizes=(400,), trials=40, sweeps=False, beyond=False)
+    started = time.monotonic()
+    cells = run(plan.requests(), path)
+    assert time.monotonic() - started < 300
+    return plan, Trials(cells)
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_ranking_on_a_small_grid(small, panel):
+    _, trials = small
+    for ours in ("sliding", "nearby"):
+        for theirs in ("2mom linear", "2mom quad"):
+            if (panel, theirs, 400) in trials:
+                assert trials.compare(panel, 400, ours, theirs).ratio < 1.0
+        assert not trials.compare(panel, 400, ours, "improved").worse
+    if panel != "minvar-exponential":
+        assert trials.compare(panel, 400, "sliding", "2mom linear").better
+        assert trials.compare(panel, 400, "nearby", "2mom linear").better
+    else:
+        assert trials.compare(panel, 400, "nearby x8", "nearby").ratio < 0.9
+
+
+def test_claims_are_judged_and_written(small):
+    plan, trials = small
+    claims = judge(trials, plan)
+    lines = [claim for claim in claims if "Fitting lines" in claim.sentence]
+    assert [claim.verdict for claim in lines] == [Verdict.CONFIRMED] * 3
+    text = claims_document(trials, plan)
+    table = text.partition("| claim |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert len(table) == len(claims)
+    for claim, row in zip(claims, table, strict=True):
+        assert claim.panel in row
+        assert claim.verdict.value in row
+        assert row.replace("\\|", "").count("|") == 6
+
+
+# ---- verdicts on made-up trials ------------------------------------------------------------------
+
+
+def made_up(medians, n=1000, trials=300):
+    """Trials whose errors are log-normal around given medians."""
+    cells = {}
+    for place, ((law, name), median) in enumerate(medians.items()):
+        errors = median * np.exp(np.random.default_rng(place).normal(0, 0.5, trials))
+        for trial, error in enumerate(errors):
+            cells[Cell(law, name, n, trial)] = Outcome(float(error), "ok")
+    return Trials(cells)
+
+
+def minvar_trials(**changed):
+    medians = {"improved": 3.0, "sliding": 0.8, "nearby": 0.9, "empirical": 1.0, "disjoint": 1.2}
+    medians |= {f"nearby x{factor:g}": 1.0 for factor in FACTORS if factor != 1}
+    medians |= {"nearby x8": 0.5} | changed
+    return made_up({("minvar-exponential", name): value for name, value in medians.items()})
+
+
+def verdicts(trials, words):
+    plan = Plan(panels=("minvar-exponential",), sizes=(1000,), beyond=False)
+    return [claim.verdict for claim in judge(trials, plan) if words in claim.sentence]
+
+
+def test_each_verdict_can_be_reached():
+    fine = minvar_trials()
+    assert verdicts(fine, "performed the best") == [Verdict.CONFIRMED]
+    assert verdicts(fine, "larger values of epsilon") == [Verdict.CONFIRMED]
+    assert verdicts(fine, "well-chosen epsilon") == [Verdict.CONFIRMED]
+    assert verdicts(fine, "disjoint") == [Verdict.CONFIRMED]
+    bad = minvar_trials(**{"nearby": 1.5, "nearby x8": 1.6, "disjoint": 0.5})
+    for words in ("performed the best", "slight improvement", "well-chosen", "disjoint"):
+        assert verdicts(bad, words) == [Verdict.CONTRADICTED]
+    level = minvar_trials(**{"nearby": 1.0, "sliding": 1.0})
+    assert verdicts(level, "performed the best") == [Verdict.UNDECIDED]
+    large = minvar_trials(**{"nearby": 0.3, "sliding": 0.3})
+    assert verdicts(large, "slight improvement") == [Verdict.PARTLY]
+
+
+def test_crossing_is_found():
+    values = {0.1: 0.5, 0.2: 0.5, 0.3: 0.8, 0.4: 1.25, 0.5: 2.0, 0.7: 4.0, 1.0: 50.0}
+    medians = {}
+    for amplitude, ratio in values.items():
+        law = "variance-sine" if amplitude == 1 else f"variance-sine(amplitude={amplitude:g})"
+        medians |= {(law, "sliding"): 1.0, (law, "nearby"): 1.0, (law, "2mom linear"): ratio}
+    medians |= {("variance-sine", name): 1.5 for name in ("2mom quad", "improved", "disjoint")}
+    medians |= {("variance-sine", f"nearby x{f:g}"): 1.5 for f in FACTORS if f != 1}
+    plan = Plan(panels=("variance-sine",), sizes=(1000,), beyond=False)
+    (claim,) = [c for c in judge(made_up(medians), plan) if "non-linear part" in c.sentence]
+    assert claim.verdict is Verdict.CONFIRMED
+    assert "better than both at amplitude 0.1, 0.2, 0.3" in claim.measured
+    assert "equal to sliding at amplitude 0.3" in claim.measured
+
+
+def test_comparisons_know_their_uncertainty():
+    trials = made_up({("a", "u"): 1.0, ("a", "v"): 1.0, ("a", "w"): 2.0})
+    same, less = trials.compare("a", 1000, "u", "v"), trials.compare("a", 1000, "u", "w")
+    assert not same.better
+    assert not same.worse
+    assert same.low < 1 < same.high
+    assert less.better
+    assert trials.compare("a", 1000, "w", "u").worse
+    assert less.ratio == pytest.approx(0.5, rel=0.15)
+    assert trials.ranks("a", 1000, ["u", "v", "w"])["w"] == (3, 3)
+    spread = trials.spread("a", "w", 1000)
+    assert spread.first_quartile < spread.low < spread.median < spread.high < spread.third_quartile
+
+
+def test_failed_trials_count_as_infinite():
+    cells = {Cell("a", "u", 10, t): Outcome(np.inf if t < 6 else 1.0, "failed") for t in range(10)}
+    cells |= {Cell("a", "v", 10, t): Outcome(1.0, "ok") for t in range(10)}
+    trials = Trials(cells)
+    assert trials.quartiles("a", "u", 10) == (1.0, np.inf, np.inf)
+    assert trials.compare("a", 10, "v", "u").ratio == 0.0
+    assert trials.warned("a", "u", 10) == 10
+
+
+# ---- figures and command -------------------------------------------------------------------------
+
+
+def test_figures_are_drawn_and_repeat(tmp_path):
+    pytest.importorskip("matplotlib")
+    from multiobs.experiments.reproduce import reproduce
+
+    plan = Plan(panels=("variance-sine", "minvar-exponential"), sizes=(40, 80), trials=4,
+                beyond=False)  # fmt: skip
+    written = reproduce(plan, tmp_path)
+    names = {path.name for path in written}
+    assert names == {"results.csv", "claims.md"} | {
+        f"{stem}.{kind}" for stem in ("figure", "sweeps") for kind in ("png", "svg", "pdf")
+    }
+    drawing = (tmp_path / "figure.svg").read_text()
+    for name in (*PAPER_METHODS, "nearby, 8 × epsilon †", "residual regression †"):
+        assert name in drawing
+    before = {path: path.read_bytes() for path in written}
+    reproduce(plan, tmp_path)
+    assert {path: path.read_bytes() for path in written} == before
+
+
+def test_command(tmp_path):
+    typer = pytest.importorskip("typer")
+    pytest.importorskip("matplotlib")
+    from typer.testing import CliRunner
+
+    from multiobs.cli_reproduce import reproduce
+
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(reproduce)
+    options = ["--panel", "variance-line", "--n", "50", "--trials", "3", "--no-sweeps"]
+    options += ["--no-beyond", "--workers", "1", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, options)
+    assert result.exit_code == 0, result.output
+    assert "claims.md" in result.output
+    assert (tmp_path / "figure.pdf").stat().st_size > 1000
+    wrong = CliRunner().invoke(app, ["--panel", "variance", "--out", str(tmp_path)])
+    assert wrong.exit_code == 2
