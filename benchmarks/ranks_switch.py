@@ -1,6 +1,6 @@
 """Scan or rank tree: time per anchor by window width, to set NARROW and BLOCK in multiobs._ranks.
 
-Run ``python benchmarks/ranks_switch.py``: one line for each kernel and width, in nanoseconds an anchor.
+Run ``python benchmarks/ranks_switch.py``: nanoseconds an anchor for each kernel and width.
 """
 
 import argparse

@@ -130,12 +130,12 @@ def test_lists_equal_listed_tuples(case, data):
 
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 7, 9])
 @pytest.mark.parametrize("kind", ["min", "max", "range", "any"])
-@pytest.mark.parametrize("p", [0, 1, 2])
+@pytest.mark.parametrize("p", [0, 2])
 def test_long_segments_agree_between_scan_tree_and_numpy(m, kind, p):
     rng = np.random.default_rng([m, p])
-    n = 600
+    n = 250
     x = np.sort(rng.random(n) ** 2)  # windows of very different lengths
-    x[200:230] = x[200]
+    x[100:130] = x[100]
     y = np.round(rng.normal(size=n), 1)
     U = rng.random((n, p))
     weight = rng.integers(0, 3, n) / 2
@@ -143,7 +143,7 @@ def test_long_segments_agree_between_scan_tree_and_numpy(m, kind, p):
     if kind != "any":
         coefs[1:-1] = 0.0
         coefs[{"min": slice(1, None), "max": slice(0, -1), "range": slice(0, 0)}[kind]] = 0.0
-    stop = window_stops(x, 0.1)
+    stop = window_stops(x, 0.2)
     largest = np.full(n, np.abs(y).max())
     reference = order_statistic_sums(largest, U, weight, stop, coefs, n)
     first, *others = every_way(order_statistic_sums, y, U, weight, stop, coefs, n)

@@ -1,6 +1,6 @@
 /* Loops over sorted rows: window ends, window sums, stable argsort.
  *
- * Plain C99 and libc; no Python header, so one library serves every interpreter. Loaded by _native.py.
+ * Plain C and libc; no Python header, so one library serves every interpreter. Loaded by _native.py.
  * Every function trusts its arguments: the Python side owns shapes, types and contiguity.
  * Functions that need memory return 0, or 1 when there is none.
  */
@@ -100,12 +100,12 @@ API int mo_window_sums(const double *F, int64_t c, const int64_t *lo, const int6
 }
 
 /* ---- stable argsort ----------------------------------------------------------------------------
- * Rows are packed as (leading bits of the key, row number) in 64 bits and sorted by three 11-bit
- * counting passes on the leading bits. Runs that agree in those bits are finished by the full key:
- * short ones by insertion, long ones by the same method on their own, narrower, range of keys. */
-#define DIGIT 11
-#define BUCKETS (1 << DIGIT)
+ * Rows are packed as (leading bits of the key, row number) in 64 bits and sorted by three counting
+ * passes on the leading bits, of 8 bits each for few rows and 11 for many. Runs that agree in those
+ * bits are finished by the full key: short ones by insertion, long ones by the same method on their
+ * own, narrower, range of keys. */
 #define PASSES 3
+#define WIDEST 11
 #define SHORT 40
 
 /* Monotone map of doubles to integers; -0.0 becomes 0.0 and all NaN become one last value. */
@@ -136,8 +136,7 @@ static void insertion(const double *x, int64_t *row, int64_t n)
     }
 }
 
-/* Sort row[0..n) by x, keeping the order of equal keys; `a` and `b` are work space of n words. With
- * `fresh` the rows are 0..n-1 and need not be read. Packed entries hold positions in `row`. */
+/* See _native.h. Packed entries hold positions in `row`. */
 int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b, int fresh)
 {
     if (n <= SHORT) {
@@ -147,7 +146,8 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
         return 0;
     }
     uint64_t lowest = UINT64_MAX, highest = 0;
-    int64_t count[PASSES][BUCKETS];
+    int64_t count[PASSES][1 << WIDEST];
+    const int digit = n < 4096 ? 8 : WIDEST, buckets = 1 << digit;
     int ordered = 1;
     uint64_t previous = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -163,25 +163,25 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
         return 0;
     }
     const int place = bits_of((uint64_t)n), width = bits_of(highest - lowest);
-    const int used = PASSES * DIGIT; /* place + used <= 64 while n < 2^31 */
+    const int used = PASSES * digit; /* place + used <= 64 while n < 2^31 */
     const int shift = width > used ? width - used : 0;
     const uint64_t mask = ((uint64_t)1 << place) - 1;
-    memset(count, 0, sizeof count);
+    for (int d = 0; d < PASSES; d++) memset(count[d], 0, (size_t)buckets * sizeof count[d][0]);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t k = (key_of(x[fresh ? i : row[i]]) - lowest) >> shift;
         a[i] = (k << place) | (uint64_t)i;
-        for (int d = 0; d < PASSES; d++) count[d][(k >> (d * DIGIT)) & (BUCKETS - 1)]++;
+        for (int d = 0; d < PASSES; d++) count[d][(k >> (d * digit)) & (uint64_t)(buckets - 1)]++;
     }
     for (int d = 0; d < PASSES; d++) {
-        const int at = place + d * DIGIT;
+        const int at = place + d * digit;
         int64_t *c = count[d], total = 0;
-        if (c[(a[0] >> at) & (BUCKETS - 1)] == n) continue; /* one value: nothing to move */
-        for (int v = 0; v < BUCKETS; v++) {
+        if (c[(a[0] >> at) & (uint64_t)(buckets - 1)] == n) continue; /* one value: nothing to move */
+        for (int v = 0; v < buckets; v++) {
             const int64_t m = c[v];
             c[v] = total;
             total += m;
         }
-        for (int64_t i = 0; i < n; i++) b[c[(a[i] >> at) & (BUCKETS - 1)]++] = a[i];
+        for (int64_t i = 0; i < n; i++) b[c[(a[i] >> at) & (uint64_t)(buckets - 1)]++] = a[i];
         uint64_t *swap = a;
         a = b;
         b = swap;

@@ -1,10 +1,10 @@
 /* Sums of order statistics over the tuples of each anchor, by a tree over the ranks of y.
  *
- * The tree's nodes hold truncated generating polynomials (see _native_ranks.h); its leaves are short runs
- * of ranks that are recomputed when one of their rows enters or leaves the window. Anchors are taken in
- * chunks of about a window's length, so ranks and tree stay local and memory is O(window).
- * The sums of all tuples that contain a row are derivatives: T is linear in each x_j, so they are
- * x_j dT/dx_j, found in reverse mode with gradients left waiting at nodes until a row below them moves. */
+ * The tree's nodes hold truncated generating polynomials (_native_polynomials.h); its leaves are short
+ * runs of ranks that are recomputed when one of their rows enters or leaves the window. Anchors are
+ * taken in chunks of about a window's length, so ranks and tree stay local and memory is O(window).
+ * The sums of all tuples that contain a row are derivatives: the total T is linear in each x_j, so
+ * they are x_j dT/dx_j, found in reverse mode; gradients wait at a node until a row below it moves. */
 #include "_native.h"
 
 typedef struct {
@@ -94,7 +94,8 @@ typedef struct {
 
 #define SHAPE(m, f, c) {sums_##m##_##f##_##c, rows_##m##_##f##_##c, list_##m##_##f##_##c}
 #define SHAPES(m) {{SHAPE(m, 0, 1), SHAPE(m, 0, 2)}, {SHAPE(m, 1, 1), SHAPE(m, 1, 2)}}
-static const shape SHAPE_OF[6][2][2] = {SHAPES(2), SHAPES(3), SHAPES(4), SHAPES(5), SHAPES(6), SHAPES(any)};
+static const shape SHAPE_OF[6][2][2] = {SHAPES(2), SHAPES(3), SHAPES(4),
+                                        SHAPES(5), SHAPES(6), SHAPES(any)};
 
 static const shape *choose(int64_t m, int64_t full, int nc)
 {
@@ -153,7 +154,8 @@ INLINE void element(double *x, int64_t row, const double *u, const double *weigh
 }
 
 /* Add the shares of a chunk's n rows, and the sums of its anchors themselves, to the result. */
-static void deliver(const work *s, int64_t n, const double *out, int64_t first, int64_t last, double *rows)
+static void deliver(const work *s, int64_t n, const double *out, int64_t first, int64_t last,
+                    double *rows)
 {
     for (int64_t r = 0; r < n; r++) ring_add(rows + s->place[r] * s->nc, s->shares + r * s->nc, s->nc);
     for (int64_t i = first; i < last; i++) ring_add(rows + i * s->nc, out + i * s->nc, s->nc);
@@ -174,9 +176,10 @@ static int arrange(work *s, int64_t n, int64_t first, const int64_t *rows, const
     return 0;
 }
 
-/* u (n,): the column U, or NULL. out (n_anchors, nc): sums over the tuples of each anchor, nc = 1 or, with
- * u, 2. rows (n, nc), or NULL: sums over all tuples that contain each row, added to what is there. Windows of at most `narrow` rows are scanned;
- * wider ones get a tree whose leaves hold `block` ranks (a multiple or a divisor of 64). */
+/* u (n,): the column U, or NULL. out (n_anchors, nc): sums over the tuples of each anchor, nc = 1 or,
+ * with u, 2. rows (n, nc), or NULL: sums over all tuples that contain each row, added to what is
+ * there. Windows of at most `narrow` rows are scanned; wider ones get a tree whose leaves hold `block`
+ * ranks (a power of 2). */
 API int mo_rank_windows(const double *y, const double *u, const double *weight, const double *coefs,
                         int64_t m, int64_t full, double *out, double *rows, const int64_t *stop,
                         int64_t n_anchors, int64_t narrow, int64_t block)

@@ -25,7 +25,7 @@ __all__ = [
 
 # Windows of at most NARROW rows are scanned, wider ones get a tree with BLOCK ranks in a leaf. Both
 # are measured by benchmarks/ranks_switch.py and change the time only.
-NARROW = 32
+NARROW = 24
 BLOCK = 16
 
 
