@@ -112,6 +112,22 @@ class Chunk(ABC):
         """Add Σ over anchors i of row j, and columns c, of F[j, c] D[i, c] to ``out[j]``."""
 
 
+def _levels(y: FloatArray, stop: IntArray) -> FloatArray:
+    """Return a typical label of each run of overlapping windows, (rows, s) or (1, s).
+
+    Labels measured from it keep power sums small; medians are not moved by outliers.  No tuple
+    crosses from one run to the next, so a jump between them costs no digit.
+    """
+    n = y.shape[0]
+    starts = np.flatnonzero(stop[:-1] <= np.arange(1, n)) + 1
+    if starts.size == 0:
+        return np.median(y[:: max(1, n // 101)], axis=0, keepdims=True)
+    starts = np.concatenate([[0], starts])
+    sizes = np.diff(starts, append=n)
+    places = starts[:, None] + (sizes[:, None] - 1) * np.arange(5) // 4
+    return np.repeat(np.median(y[places], axis=1), sizes, axis=0)
+
+
 @final
 class WindowChunk(Chunk):
     """Consecutive anchors of sorted windows; partner sums are running sums."""
@@ -130,9 +146,7 @@ class WindowChunk(Chunk):
         self.rows = windows.order[first:end]
         local = rows.take(self.rows)
         if centred:
-            # A level inside the chunk keeps power sums small; a median is not moved by outliers.
-            probe = local.y[:: max(1, local.y.shape[0] // 101)]
-            local = local.shifted(np.median(probe, axis=0))
+            local = local.shifted(_levels(local.y, windows.stop[first:end] - first))
         self.hi = windows.stop[first:last] - first
         self.lo = np.arange(1, last - first + 1, dtype=np.int64)
         self.anchors = self.rows[: last - first]
