@@ -5,6 +5,10 @@ from hypothesis import HealthCheck, settings
 
 # No deadline: on a busy machine a slow example is not a wrong one.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Thousands of cases for every kernel and power: pytest --hypothesis-profile=thorough
+settings.register_profile(
+    "thorough", settings.get_profile("default"), max_examples=4000, derandomize=True
+)
 settings.load_profile("default")
 
 
