@@ -64,6 +64,11 @@ class DesignRow:
         )
 
 
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinity."""
+    return value if value is not None and isfinite(value) else None
+
+
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
@@ -110,13 +115,11 @@ class Comparison:
         return "\n".join([self.title, *text])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; infinite counts become None."""
+        """Everything as plain data; infinite numbers become None."""
         found = self.problem.constants
         rows = [asdict(row) for row in self.rows]
         for row in rows:
-            for name in ("labels", "rows"):
-                if row[name] is not None and not isfinite(row[name]):
-                    row[name] = None
+            row |= {name: _finite(row[name]) for name in ("labels", "rows")}
         return {
             "target_excess_risk": self.target,
             "delta": self.delta,
@@ -133,8 +136,8 @@ class Comparison:
                 {
                     "design": curve.design,
                     "labels": [each.labels for each in curve.curve],
-                    "mean": [each.mean for each in curve.curve],
-                    "quantile": [each.quantile(1 - self.delta) for each in curve.curve],
+                    "mean": [_finite(each.mean) for each in curve.curve],
+                    "quantile": [_finite(each.quantile(1 - self.delta)) for each in curve.curve],
                 }
                 for curve in self.simulations
             ],
