@@ -62,15 +62,11 @@ fourth_moment = symmetric(
     lambda a, b, c, d: a**4 - 4 * a**3 * b + 6 * a**2 * b * c - 3 * a * b * c * d
 )
 fourth_cumulant = symmetric(
-    lambda a, b, c, d: (
-        a**4 - 4 * a**3 * b - 3 * a**2 * b**2 + 12 * a**2 * b * c - 6 * a * b * c * d
-    )
+    lambda a, b, c, d: a**4 - 4 * a**3 * b - 3 * a**2 * b**2 + 12 * a**2 * b * c - 6 * a * b * c * d
 )
 variance_squared = symmetric(lambda a, b, c, d: (a - b) ** 2 * (c - d) ** 2 / 4)
 third_squared = symmetric(lambda a, b, c, d, e, f: _third(a, b, c) * _third(d, e, f))
-variance_cubed = symmetric(
-    lambda a, b, c, d, e, f: (a - b) ** 2 * (c - d) ** 2 * (e - f) ** 2 / 8
-)
+variance_cubed = symmetric(lambda a, b, c, d, e, f: (a - b) ** 2 * (c - d) ** 2 * (e - f) ** 2 / 8)
 
 
 def difference(a, b):
@@ -177,9 +173,7 @@ def ball(X, m, epsilon, groups=None):
     found = []
     for rows in rows_by_group(len(X), groups):
         for i in rows:
-            near = [
-                j for j in rows if j != i and squared_distance(X[i], X[j]) <= epsilon * epsilon
-            ]
+            near = [j for j in rows if j != i and squared_distance(X[i], X[j]) <= epsilon * epsilon]
             found += [((i, *rest), None) for rest in combinations(near, m - 1)]
     return found
 
@@ -320,9 +314,7 @@ def terms(listed, kernel, Z, y, weight=None):
 def power_sum(listed_terms, p, k):
     """Sum of h z~^{⊗k} as a dict from index to number."""
     unique = list(combinations_with_replacement(range(p), k))  # the tensor is symmetric
-    total = {
-        entry: sum(h * prod(z[c] for c in entry) for h, z in listed_terms) for entry in unique
-    }
+    total = {entry: sum(h * prod(z[c] for c in entry) for h, z in listed_terms) for entry in unique}
     return {entry: total[tuple(sorted(entry))] for entry in product(range(p), repeat=k)}
 
 
@@ -384,13 +376,7 @@ def quartic(listed, parts, Z, y, level, weight=None):
         for v, z, d, b, a, c in rows:
             r = sum(u * e for u, e in zip(w, z, strict=True))
             total.append(
-                v
-                * (
-                    a * r**4 / 4
-                    + (b - a * c) * r**3 / 3
-                    + (d - b * c) * r**2 / 2
-                    - c * d * r
-                )
+                v * (a * r**4 / 4 + (b - a * c) * r**3 / 3 + (d - b * c) * r**2 / 2 - c * d * r)
             )
         return fsum(total)
 

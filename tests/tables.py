@@ -111,9 +111,7 @@ STATISTICS: dict[str, StatisticCase] = {
         oracle.fourth_cumulant,
         slow=True,
     ),
-    "gini_mean_difference": StatisticCase(
-        statistics.gini_mean_difference, GINI, oracle.difference
-    ),
+    "gini_mean_difference": StatisticCase(statistics.gini_mean_difference, GINI, oracle.difference),
     "minvar(1)": StatisticCase(
         statistics.minvar,
         {

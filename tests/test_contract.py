@@ -297,8 +297,7 @@ def test_listed_tuples_keep_representatives_and_weights():
     listed = [((0, 1), 2), ((2, 1), 0)]
     for k in range(4):
         parts = [
-            oracle.contract([each], oracle.variance, Z.tolist(), y.tolist(), k)
-            for each in listed
+            oracle.contract([each], oracle.variance, Z.tolist(), y.tolist(), k) for each in listed
         ]
         found = contract(part, VARIANCE, Z, y, k)
         for entry in parts[0]:
