@@ -260,7 +260,7 @@ def improved(X, m, epsilon, own_label=True, groups=None):
         points = [X[i] for i in rows]
 
         def parts(n, rows=rows):
-            per = (len(rows) - n) // batches
+            per = (len(rows) - n) // max(batches, 1)
             return [list(range(n + b * per, n + (b + 1) * per)) for b in range(batches)]
 
         def perfect(n, points=points, parts=parts):
