@@ -1,5 +1,6 @@
 """The reproduction: no finished cell is lost, the same bytes always, and the paper's ranking."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -158,6 +159,8 @@ def test_interrupted_runs_lose_nothing_and_end_the_same(reference, tmp_path, how
         told = int(process.stdout.readline())
     process.send_signal(how)
     process.wait(timeout=60)
+    with contextlib.suppress(ProcessLookupError):  # workers that outlive a killed parent
+        os.killpg(process.pid, signal.SIGKILL)
     process.stdout.close()
     process.stderr.close()
     assert process.returncode != 0

@@ -19,8 +19,7 @@ FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 AMPLITUDES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 LAMBDAS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _REPLICATE_FACTORS = (0.25, 0.5, 2.0, 4.0)
-_BEYOND_METHODS = ("2mom linear", "2mom quad", "sliding", "nearby", "empirical",
-                   "nearby x8", "default", "residual")  # fmt: skip
+_BEYOND_METHODS = (*PAPER_METHODS, "nearby x8", "default", "residual")
 
 
 @final
