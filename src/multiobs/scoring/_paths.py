@@ -147,8 +147,9 @@ def drift_curve(
     r"""Show the bias that a drifting mean brings into windows of growing width.
 
     A pair at distance h has
-    :math:`\mathbb{E}\tfrac12(Y-Y')^2 = \sigma^2 + \tfrac12(m(x)-m(x+h))^2`: the curve of a variance is flat where windows are harmless, and its rise is the bias. The same
-    labels less a spline of their mean (``transport``) show what is left after carrying them.
+    :math:`\mathbb{E}\tfrac12(Y-Y')^2 = \sigma^2 + \tfrac12(m(x)-m(x+h))^2`: the curve of a variance
+    is flat where windows are harmless, and its rise is the bias. The same labels less a spline of
+    their mean (``transport``) show what is left after carrying them.
 
     Parameters
     ----------
