@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -139,5 +140,8 @@ def _blocks(cells: Iterable[Cell]) -> list[Block]:
 
 
 def _compute(blocks: list[Block], seed: int, workers: int) -> Iterator[tuple[Block, list[Outcome]]]:
-    parallel = Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered")
+    # In order is second best: a finished block then waits in memory for a slower one before it.
+    recent = tuple(map(int, joblib.__version__.split(".")[:2])) >= (1, 4)
+    how = "generator_unordered" if recent else "generator"
+    parallel = Parallel(n_jobs=workers, batch_size=1, return_as=how)
     yield from parallel(delayed(run_block)(block, seed) for block in blocks)
