@@ -17,7 +17,7 @@ from scipy import linalg, optimize
 from multiobs._axis import spline_axis
 from multiobs._types import FloatArray
 
-_MAX_INTERVALS = 200  # resolves a bump of one hundredth of the range; one eigenproblem of this size
+_LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
 _ADDITIVE_INTERVALS = 20
 _ADDITIVE_COLUMNS = 120
@@ -180,7 +180,7 @@ class _Spectrum:
         # and is taken out again exactly, since it is diagonal in the same basis.
         self._shift = 1e-12 * rows
         base = gram + self._shift * penalty + 1e-14 * np.trace(gram) * np.eye(len(gram))
-        self._rough, self._vectors = linalg.eigh(penalty, base)
+        self._rough, self._vectors = linalg.eigh(penalty, base, check_finite=False)
         self._rough = np.maximum(self._rough, 0.0)
         self._rough[:2] = (
             0.0  # lines cost nothing, up to a rounding that a large penalty would show
@@ -263,6 +263,8 @@ def _additive(
 
 def _intervals(rows: int, d: int) -> int:
     if d == 1:
-        return max(1, min(rows // _ROWS_PER_INTERVAL, _MAX_INTERVALS))
+        # R's smooth.spline has 100, 140 and 200 knots for 200, 800 and 3200 rows.
+        usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
+        return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
     affordable = min(rows // (_ROWS_PER_INTERVAL * d), _ADDITIVE_COLUMNS // d - 2)
     return min(affordable, _ADDITIVE_INTERVALS)

@@ -72,7 +72,7 @@ def draw_sweeps(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
     ):
         if panel in plan.panels:
             laws = [(value, name(panel, value)) for value in values]
-            title = f"{scenario(panel).title}: {label}"
+            title = f"{scenario(panel).title.partition(',')[0]}: {label}"
             pictures.append((title, _weakened(trials, laws, label, n)))
     rows = -(-len(pictures) // 2)
     figure, axes = _figure(rows, 2)
@@ -100,13 +100,10 @@ def _panels(
     for panel, axis in zip(plan.panels, axes.ravel(), strict=False):
         for name in methods:
             measured = [n for n in sizes if (panel, name, n) in trials]
-            if measured:
+            if len(measured) > 1 or (measured and len(plan.sizes) == 1):
                 handles.setdefault(name, _curve(axis, trials, panel, name, measured))
         axis.set_title(scenario(panel).title, fontsize=10)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xlabel("n")
-        axis.set_ylabel("MSE")
+        _logarithmic(axis, "n", [n for n in sizes if n not in (800, 1600)])
     for axis in axes.ravel()[len(plan.panels) :]:
         axis.set_visible(False)
     figure.suptitle(title, fontsize=11)
@@ -147,10 +144,7 @@ def _epsilon(trials: Trials, panel: str, n: int) -> Callable[[Any], None]:
             if (panel, name, n) in trials:
                 level = trials.quartiles(panel, name, n)[1]
                 axis.axhline(level, color=_STYLE[name][0], linewidth=1.2, label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
-        axis.set_xlabel("epsilon / paper's epsilon")
-        axis.set_ylabel("MSE")
+        _logarithmic(axis, "epsilon / paper's epsilon", factors)
 
     return draw
 
@@ -165,12 +159,19 @@ def _weakened(
             colour, marker = _STYLE[name]
             values = [value for value, _ in shown]
             axis.plot(values, medians, color=colour, marker=marker, markersize=4, label=name)
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-        axis.set_xlabel(label)
-        axis.set_ylabel("MSE")
+        _logarithmic(axis, label, [value for value, _ in laws])
 
     return draw
+
+
+def _logarithmic(axis: Any, label: str, ticks: Sequence[float]) -> None:
+    """Both axes logarithmic, x with the measured values written out."""
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks], fontsize=7)
+    axis.minorticks_off()
+    axis.set_xlabel(label)
+    axis.set_ylabel("MSE")
 
 
 def _figure(rows: int, columns: int) -> tuple[Any, Any]:

@@ -173,7 +173,7 @@ def variance_sine(amplitude: float = 1.0, frequency: float = 2.0, *, name: str =
     """
     return _unit_variance(
         name or f"variance-sine(amplitude={amplitude:g},frequency={frequency:g})",
-        f"variance, mean {amplitude:g} sin({2 * frequency:g}πx)",
+        f"variance, mean {_times(amplitude)}sin({2 * frequency:g}πx)",
         lambda x: amplitude * np.sin(2.0 * np.pi * frequency * x),
     )
 
@@ -188,7 +188,7 @@ def variance_line(amplitude: float = 1.0, *, name: str = "") -> Scenario:
     """
     return _unit_variance(
         name or f"variance-line(amplitude={amplitude:g})",
-        f"variance, mean {amplitude:g}·(2x − 1)",
+        f"variance, mean {_times(amplitude)}(2x − 1)",
         lambda x: amplitude * (2.0 * x - 1.0),
     )
 
@@ -279,6 +279,10 @@ def _unit_variance(name: str, title: str, mean: Curve) -> Scenario:
         draw=lambda x, rng: mean(x) + rng.standard_normal(x.shape),
         mean=mean,
     )
+
+
+def _times(amplitude: float) -> str:
+    return "" if amplitude == 1 else f"{amplitude:g} "
 
 
 def _count(what: str, value: int) -> int:
