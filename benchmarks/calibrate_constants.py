@@ -27,7 +27,7 @@ LONGEST = {"uniform": {1: 1.5, 2: 1.0, 3: 0.25}, "nonuniform": {1: 0.5, 2: 0.08,
 
 
 def dust(n: int) -> Law:
-    """Hard for the nonuniform lemma: 3/sqrt(n) of the mass is spread thinly, the rest is a speck."""
+    """Hard for the nonuniform lemma: 3/sqrt(n) of the mass spread thinly, the rest a speck."""
     share = min(1.0, 3 / math.sqrt(n))
 
     def draw(size: int, d: int, rng: np.random.Generator) -> np.ndarray:
