@@ -328,7 +328,7 @@ def membership(
             for c in range(q):
                 for each, factor in zip(series, seeds[c], strict=True):
                     if factor != 0.0:
-                        out[chunk.anchors, c] += factor * each  # an anchor occurs once
+                        np.add.at(out[:, c], chunk.anchors, factor * each)
             if by_anchor:
                 continue
             triples = _series.products(v, degree)
@@ -340,9 +340,7 @@ def membership(
                         D[c, :, column] += (seeds[c, gamma] * scale[alpha]) * each[beta]
         if not by_anchor:
             for c in range(q):
-                held = np.zeros(tuples.n_rows)
-                chunk.hand_back(D[c], held)
-                out[:, c] += held
+                chunk.hand_back(D[c], out[:, c])
     return out
 
 
@@ -366,7 +364,7 @@ def _ranked_scores(
     out = np.zeros((tuples.n_rows, seeds.shape[0]))
     if by_anchor:
         anchors = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
-        out[anchors] = ranked_anchor_sums(tuples, kernel, U, y, weight) @ seeds.T
+        np.add.at(out, anchors, ranked_anchor_sums(tuples, kernel, U, y, weight) @ seeds.T)
         return out
     if isinstance(tuples, Windows):
         rows = tuples.order
@@ -379,7 +377,7 @@ def _ranked_scores(
             kernel.coefs,
             seeds,
         )
-        out[rows] = found
+        np.add.at(out, rows, found)  # a row may recur, in the leaves of several trees
         return out
     assert isinstance(tuples, Graph)
     return _ranks.order_statistic_row_sums_lists(

@@ -1,0 +1,214 @@
+"""Covariance of linear coefficients under shared labels."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs import pooling
+from multiobs._types import FloatArray, IntArray
+from multiobs.contract import LIMIT, Features, Lifted
+from multiobs.designs import Design
+from multiobs.inference.meat import Independent, Meat, anchor_overlap, meat
+from multiobs.risk import Risk
+from multiobs.scores import slope_of
+from multiobs.statistics import Statistic
+from multiobs.transport import Carried
+from multiobs.tuples import TupleSet, Windows
+
+
+@final
+@dataclass(frozen=True)
+class Record:
+    """What a linear fit leaves behind for inference: references, nothing computed.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What was estimated.
+    tuples : TupleSet
+        Which rows went together.
+    design : Design
+        The class of functions.
+    X : ndarray (n, d)
+        Positions of the rows.
+    carried : Carried
+        Labels in comfortable units.
+    weight : ndarray (n,) or None
+        Weights of the rows.
+    w : ndarray (p,)
+        Coefficients of the design's columns.
+    risk : Risk
+        The risk that was minimised, penalty included.
+    reference : ndarray (p,) or None
+        Coefficients of the reference level of a root-type loss.
+    alpha : float
+        Strength of the penalty, as in the fit.
+    groups : ndarray of int (n,) or None
+        Codes that a tuple never crosses.
+    pooled : bool
+        Whether each anchor's tuples were pooled.
+    """
+
+    statistic: Statistic
+    tuples: TupleSet
+    design: Design
+    X: FloatArray
+    carried: Carried
+    weight: FloatArray | None
+    w: FloatArray
+    risk: Risk
+    reference: FloatArray | None
+    alpha: float = 0.0
+    groups: IntArray | None = None
+    pooled: bool = False
+    limit: int = LIMIT
+
+
+@final
+@dataclass(frozen=True)
+class Covariance:
+    """Covariance of the coefficients of the design's columns.
+
+    Attributes
+    ----------
+    matrix : ndarray (p, p)
+        The sandwich :math:`A^{-1} V A^{-1}`.
+    naive : ndarray (p, p)
+        The same as if no label were shared: wrong, for comparison.
+    df : float
+        Degrees of freedom of the t quantiles.
+    kind : str
+        Whose scores were summed: "rows", "tuples" or "anchors".
+    n_units : int
+        How many metasamples (or pooled anchors) the naive errors took as independent.
+    """
+
+    matrix: FloatArray
+    naive: FloatArray
+    df: float
+    kind: str
+    n_units: int
+
+
+def covariance(record: Record) -> Covariance:
+    r"""Estimate the covariance :math:`A^{-1} V A^{-1}` of the coefficients.
+
+    A is the Hessian of the risk with its penalty, V the variance of the gradient under shared
+    labels.  Degrees of freedom follow Satterthwaite: V is a sum over nearly independent units,
+    and how unequal these are says how well it is known.
+    """
+    bread = _inverse(_hessian(record.risk, record.w))
+    found = _pooled_meat(record) if record.pooled else _meat(record)
+    V = _positive_part(found.variance())
+    df = degrees_of_freedom(found, V)
+    anchors = int(np.count_nonzero(np.any(found.units != 0, axis=1)))
+    n_units = anchors if found.kind == "anchors" else record.tuples.count()
+    naive = bread @ found.naive @ bread
+    return Covariance(bread @ V @ bread, naive, df, found.kind, n_units)
+
+
+def degrees_of_freedom(found: Meat, V: FloatArray) -> float:
+    r"""Satterthwaite's degrees of freedom of V, averaged over directions.
+
+    With :math:`q_i` the share of unit i in the trace of :math:`V^{-1} V`,
+    :math:`\mathrm{df} = (2/p)\,(\sum q_i)^2 / \sum_{i \sim j} (q_i - \bar q)(q_j - \bar q)`,
+    which is the number of units when they are independent and normal.
+    """
+    n, p = found.units.shape
+    inverse = np.linalg.pinv(V, hermitian=True)
+    q = np.einsum("ia,ab,ib->i", found.units, inverse, found.overlap.spread(found.units))
+    centred = (q - q.mean())[:, None]
+    near = found.overlap if found.near is None else found.near
+    noise = float((centred * near.spread(centred)).sum())
+    noise = max(noise, float((centred**2).sum()), 1e-300)
+    return float(np.clip(2.0 / p * q.sum() ** 2 / noise, 1.0, n))
+
+
+def _meat(record: Record) -> Meat:
+    Z, w, reference = _extended(record)
+    slope = slope_of(record.statistic.loss, w, reference)
+    return meat(
+        slope,
+        record.tuples,
+        Z,
+        record.carried.labels,
+        w,
+        record.weight,
+        record.w.size,
+        record.limit,
+    )
+
+
+def _extended(record: Record) -> tuple[Features, FloatArray, FloatArray | None]:
+    """Features, coefficients and reference level with the pilot as one more, held, column."""
+    Z = record.design.features(record.X)
+    carried = record.carried
+    if carried.offset is None or carried.pilot is None:
+        return Z, record.w, record.reference
+    w = np.append(record.w, -1.0)
+    reference = None if record.reference is None else np.append(record.reference, 0.0)
+    if isinstance(Z, Lifted):
+        pilot, function = carried.pilot, Z.function
+        lifted = Lifted(Z.X, lambda x: np.column_stack([function(x), pilot.predict(x)]))
+        return lifted, w, reference
+    return np.column_stack([Z, carried.offset]), w, reference
+
+
+def _pooled_meat(record: Record) -> Meat:
+    """Scores of pooled pseudo-observations: one per anchor, at its mean representative."""
+    slope = slope_of(record.statistic.loss, record.w, record.reference)
+    assert isinstance(slope, list)
+    kernels = [term.kernel for term in slope]
+    pool = pooling.pool(
+        record.tuples,
+        kernels,
+        record.X,
+        record.carried.labels,
+        weight=record.weight,
+        limit=record.limit,
+    )
+    z = record.design.columns(pool.x)
+    total = np.zeros(z.shape[0])
+    for term, mean in zip(slope, pool.values.T, strict=True):
+        value = mean
+        for form in term.forms:
+            value = value * (z @ form)
+        total += value
+    by_row = np.zeros((record.X.shape[0], z.shape[1]))
+    by_row[pool.anchors] = (total * pool.weight)[:, None] * z
+    overlap = anchor_overlap(record.tuples)
+    if isinstance(record.tuples, Windows):
+        by_row = by_row[record.tuples.order]
+    p = z.shape[1]
+    naive = by_row.T @ by_row
+    return Meat(by_row, overlap or Independent(), np.zeros((p, p)), naive, "anchors")
+
+
+def _hessian(risk: Risk, w: FloatArray) -> FloatArray:
+    found = risk.hessian(w)
+    if found is None:  # a loss without a second derivative: differences of the gradient
+        columns = []
+        for j in range(w.size):
+            step = np.zeros(w.size)
+            step[j] = 1e-5 * max(abs(w[j]), 1.0)
+            columns.append((risk.gradient(w + step) - risk.gradient(w - step)) / (2 * step[j]))
+        found = np.stack(columns, axis=1)
+    return np.asarray((found + found.T) / 2)
+
+
+def _inverse(A: FloatArray) -> FloatArray:
+    size = np.sqrt(np.abs(np.diag(A)))
+    size = np.where(size > 0, size, 1.0)
+    inner = np.linalg.pinv(A / np.outer(size, size), rcond=1e-12, hermitian=True)
+    return np.asarray(inner / np.outer(size, size))
+
+
+def _positive_part(V: FloatArray) -> FloatArray:
+    """Project on the positive semidefinite matrices: V is unbiased, but can miss them."""
+    size = np.sqrt(np.maximum(np.abs(np.diag(V)), 1e-300))
+    values, vectors = np.linalg.eigh(V / np.outer(size, size))
+    if values[0] >= 0:
+        return V
+    kept = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(kept * np.outer(size, size))

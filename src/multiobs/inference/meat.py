@@ -1,0 +1,384 @@
+r"""Variance of the summed score when metasamples share labels.
+
+The scores of two tuples are dependent exactly when the tuples share a row, so
+
+.. math:: V = \sum_{t \cap t' \ne \emptyset} s_t s_{t'}'
+
+estimates the variance of the gradient without bias, whatever the sampler.  It is never formed
+like that.  With :math:`g_i` the scores of the tuples that contain row i,
+
+.. math:: V = \sum_i g_i g_i' - \sum_{|t \cap t'| \ge 2} (|t \cap t'| - 1)\, s_t s_{t'}',
+
+where the second sum is :math:`\sum_t s_t s_t'` for pairs and a small correction for wide
+windows; and with :math:`a_i` the scores of the tuples anchored at row i,
+
+.. math:: V = \sum_{i, j:\ \text{their tuples may share a row}} a_i a_j',
+
+exact for sliding windows, and noisier the more anchors a window holds.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+from scipy import sparse
+
+from multiobs._types import FloatArray, IntArray
+from multiobs._windows import window_sums
+from multiobs.balance import membership_counts
+from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
+from multiobs.scores import Slope, sum_scores, tuple_scores
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+SAMPLED = 20_000  # most tuples drawn for the correction of wide windows
+LISTED = 30_000  # tuples that are listed rather than drawn
+OVERLAPS = 20_000_000  # pairs of overlapping tuples or anchors that are kept
+
+
+class Overlap(Protocol):
+    """Which units (rows, tuples or anchors) are dependent."""
+
+    def spread(self, values: FloatArray, /) -> FloatArray:
+        """Sum of the values of all units that overlap each unit, itself included, (u, p)."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Independent:
+    """Units that share nothing."""
+
+    def spread(self, values: FloatArray, /) -> FloatArray:
+        """Return the values themselves."""
+        return values
+
+
+@final
+@dataclass(frozen=True)
+class Band:
+    """Anchors of sorted windows: those overlap whose first row lies in the other's window."""
+
+    first: IntArray
+    stop: IntArray
+
+    def spread(self, values: FloatArray, /) -> FloatArray:
+        """Sum over the band by running sums."""
+        return window_sums(np.ascontiguousarray(values), self.first, self.stop)
+
+
+@final
+@dataclass(frozen=True)
+class Pattern:
+    """Units whose overlaps are listed in a sparse 0/1 matrix."""
+
+    matrix: sparse.csr_array
+
+    def spread(self, values: FloatArray, /) -> FloatArray:
+        """Multiply by the pattern."""
+        return np.asarray(self.matrix @ values)
+
+
+@final
+@dataclass(frozen=True)
+class Meat:
+    """The estimated variance of the gradient with its parts.
+
+    Attributes
+    ----------
+    units : ndarray (u, p)
+        Scores of the units: rows, tuples or anchors.
+    overlap : Overlap
+        Which units are dependent.
+    correction : ndarray (p, p)
+        What rows count twice; zero for tuples and anchors.
+    naive : ndarray (p, p)
+        Σ_t s_t s_t', right only if no label were shared.
+    kind : str
+        "rows", "tuples" or "anchors".
+    near : Overlap or None
+        Which units vary together although their scores were treated as uncorrelated.
+    """
+
+    units: FloatArray
+    overlap: Overlap
+    correction: FloatArray
+    naive: FloatArray
+    kind: str
+    near: Overlap | None = None
+
+    def variance(self) -> FloatArray:
+        """V, symmetric but in small samples not always positive."""
+        V = self.units.T @ self.overlap.spread(self.units) - self.correction
+        return np.asarray((V + V.T) / 2)
+
+
+def meat(
+    slope: Slope,
+    tuples: TupleSet,
+    Z: Features,
+    y: FloatArray,
+    w: FloatArray,
+    weight: FloatArray | None,
+    p: int,
+    limit: int = LIMIT,
+) -> Meat:
+    """Estimate the variance of the gradient of the risk at its minimum.
+
+    Parameters
+    ----------
+    slope : sequence of Term, or Loss
+        Derivative of the loss in r.
+    tuples : TupleSet
+        Which rows go together.
+    Z : ndarray (n, q) or Lifted
+        Features of the rows.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    w : ndarray (q,)
+        Coefficients, of which the first p were estimated.
+    weight : ndarray (n,) or None
+        Weights of the rows.
+    p : int
+        How many coefficients were estimated.
+    """
+    count = tuples.count()
+    none = np.zeros((p, p))
+    if isinstance(tuples, Tuples) or (count <= LISTED and not _sliding(tuples)):
+        part = tuples.listed()
+        pattern = tuple_overlap(part)
+        if pattern is not None:
+            s = tuple_scores(slope, part, Z, y, w, weight)[:, :p]
+            product = tuple_weights(part, weight)
+            times = np.ones(part.count()) if product is None else product
+            h = pattern.spread(times[:, None])[:, 0] * unit_leverage(
+                features_of(part, Z)[:, :p], times
+            )
+            return Meat(s * inflation(h), pattern, none, s.T @ s, "tuples")
+    rows = (Z.function(Z.X) if isinstance(Z, Lifted) else Z)[:, :p]
+    # weights multiply within a tuple, whose rows lie close together and weigh about the same
+    importance = None if weight is None else weight**tuples.arity
+    if _sliding(tuples) or (isinstance(tuples, Graph) and tuples.arity > 2):
+        overlap = anchor_overlap(tuples)
+        if overlap is not None:
+            assert isinstance(tuples, Windows | Graph)
+            a = sum_scores(slope, tuples, Z, y, w, weight, by_anchor=True, limit=limit)[:, :p]
+            windows = isinstance(tuples, Windows)
+            if isinstance(tuples, Windows):
+                a, rows = a[tuples.order], rows[tuples.order]
+            times = _binomial(tuples.n_partners, tuples.arity - 1)
+            if importance is not None:
+                times = times * (importance[tuples.order] if windows else importance)
+            h = overlap.spread(times[:, None])[:, 0] * unit_leverage(rows, times)
+            return Meat(a * inflation(h), overlap, none, a.T @ a, "anchors")
+    g = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)[:, :p]
+    size = min(SAMPLED, max(4_000, 4 * tuples.n_rows))
+    drawn = tuples.sample(size, np.random.default_rng(0))
+    counts = membership_counts(tuples)
+    times = counts if importance is None else counts * importance
+    share = count / drawn.count()
+    chain = None
+    if isinstance(tuples, Windows) and tuples.arity > 2 and not _recurring(tuples):
+        chain = Chain.draw(tuples, drawn, np.random.default_rng(1))
+    h = _touching(tuples, times, counts, chain) * unit_leverage(rows, times / tuples.arity)
+    factor = inflation(h)
+    unweighted = _unweighted(drawn, tuples)
+    s = tuple_scores(slope, unweighted, Z, y, w, weight)[:, :p]
+    naive = share * (s.T @ s)
+    s = s * factor[drawn.members].mean(axis=1)
+    squares = share * (s.T @ s)
+    if chain is not None:
+        other = tuple_scores(slope, chain.other, Z, y, w, weight)[:, :p]
+        other = other * factor[chain.other.members].mean(axis=1)
+        correction = share * ((s * chain.factor[:, None]).T @ other)
+    elif isinstance(tuples, Graph) and tuples.arity == 2:
+        correction = squares + share * (s.T @ (s * _mutual(tuples, drawn)[:, None]))
+    else:
+        correction = (tuples.arity - 1) * squares
+    g = g * factor
+    if chain is None:
+        return Meat(g, Independent(), correction, naive, "rows")
+    assert isinstance(tuples, Windows)
+    return Meat(g[tuples.order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
+
+
+def unit_leverage(z: FloatArray, times: FloatArray) -> FloatArray:
+    """Share z' (Σ times · z z')^{-1} z of one tuple at each z in the fit, (u,)."""
+    info = (z * times[:, None]).T @ z
+    inverse = np.linalg.pinv(info, rcond=1e-12, hermitian=True)
+    return np.asarray(np.einsum("ia,ab,ib->i", z, inverse, z))
+
+
+def inflation(h: FloatArray) -> FloatArray:
+    """Return (1 - h)^-1/2, (u, 1): what the fit takes away from scores it was fitted to.
+
+    With h the share of all tuples that depend on a unit, this makes V unbiased when all units
+    are alike, as the HC2 errors of least squares are.
+    """
+    return np.asarray((1.0 - np.clip(h, 0.0, 0.8)) ** -0.5)[:, None]
+
+
+def _touching(
+    tuples: TupleSet, times: FloatArray, counts: FloatArray, chain: "Chain | None"
+) -> FloatArray:
+    """About how many tuples share a row with a tuple that contains each row."""
+    m = tuples.arity
+    if chain is None:
+        return m * times
+    # rows of one tuple share some of their tuples: each further row adds the part not yet seen
+    shared = min(float(np.mean(chain.number / chain.times_of(counts))), 1.0)
+    return times * ((1.0 - (1.0 - shared) ** m) / shared if shared > 0 else m)
+
+
+def tuple_overlap(part: Tuples) -> Overlap | None:
+    """Which listed tuples share a row, or None if too many do."""
+    t, m = part.members.shape
+    uses = np.bincount(part.members.ravel(), minlength=part.n_rows).astype(np.float64)
+    if uses.max(initial=0.0) <= 1:
+        return Independent()
+    if float(np.sum(uses**2)) > OVERLAPS:
+        return None
+    rows = np.repeat(np.arange(t), m)
+    member = sparse.csr_array(
+        (np.ones(t * m), (rows, part.members.ravel())), shape=(t, part.n_rows)
+    )
+    return Pattern(_zero_one(member @ member.T))
+
+
+def anchor_overlap(tuples: TupleSet) -> Overlap | None:
+    """Which anchors' tuples may share a row, or None if too many do."""
+    if isinstance(tuples, Windows):
+        place = np.arange(tuples.order.size, dtype=np.int64)
+        first = np.searchsorted(tuples.stop, place, side="right").astype(np.int64)
+        return Band(np.minimum(first, place), np.maximum(tuples.stop, place + 1))
+    assert isinstance(tuples, Graph)
+    n = tuples.n_rows
+    uses = np.bincount(tuples.indices, minlength=n) + 1.0
+    if float(np.sum(uses**2)) > OVERLAPS:
+        return None
+    near = sparse.csr_array(
+        (np.ones(tuples.indices.size), tuples.indices, tuples.indptr), shape=(n, n)
+    )
+    member = near + sparse.eye_array(n, format="csr")
+    return Pattern(_zero_one(member @ member.T))
+
+
+def _zero_one(matrix: sparse.csr_array) -> sparse.csr_array:
+    found = sparse.csr_array(matrix)
+    found.data[:] = 1.0
+    return found
+
+
+def _sliding(tuples: TupleSet) -> bool:
+    """Whether no window holds more than one tuple."""
+    if not isinstance(tuples, Windows) or _recurring(tuples):
+        return False
+    return bool(np.all(tuples.n_partners < tuples.arity))
+
+
+def _recurring(windows: Windows) -> bool:
+    """Whether a row has several places, as in the leaves of several trees."""
+    return windows.order.size > windows.n_rows
+
+
+def _unweighted(drawn: Tuples, tuples: TupleSet) -> Tuples:
+    if isinstance(tuples, Tuples):
+        return drawn
+    return Tuples(drawn.members, drawn.rows, drawn.representative)
+
+
+def _mutual(graph: Graph, drawn: Tuples) -> FloatArray:
+    """Return 1 for each drawn pair (i, j) that the graph also holds as (j, i), else 0."""
+    n = graph.n_rows
+    keys = np.sort(graph.anchor_of_edges() * n + graph.indices)
+    back = drawn.members[:, 1] * n + drawn.members[:, 0]
+    place = np.minimum(np.searchsorted(keys, back), keys.size - 1)
+    return np.asarray(keys[place] == back, dtype=np.float64)
+
+
+@final
+@dataclass(frozen=True)
+class Chain:
+    r"""For drawn tuples t: two of the rows of each, A, and a tuple t' that contains A.
+
+    Estimates :math:`\sum_{o \ge 2} (o - 1) s_t s_{t'}'` over tuples with o common rows: a pair
+    with o of them is reached through o(o-1)/2 choices of A, hence the weight 2/o.
+
+    Attributes
+    ----------
+    rows : ndarray of int (t, 2)
+        The rows A.
+    number : ndarray (t,)
+        How many tuples contain A.
+    other : Tuples
+        The tuples t'.
+    factor : ndarray (t,)
+        Weights of the products.
+    """
+
+    rows: IntArray
+    number: FloatArray
+    other: Tuples
+    factor: FloatArray
+
+    def times_of(self, times: FloatArray) -> FloatArray:
+        """Return the mean over A of a value of rows."""
+        return np.asarray(times[self.rows].mean(axis=1))
+
+    @staticmethod
+    def draw(windows: Windows, drawn: Tuples, rng: np.random.Generator) -> "Chain":
+        """Draw A and t' for each of the drawn tuples."""
+        m, n, size = windows.arity, windows.order.size, drawn.count()
+        place = np.empty(windows.n_rows, dtype=np.int64)
+        place[windows.order] = np.arange(n)
+        t = np.sort(place[drawn.members], axis=1)
+        slots = np.sort(_distinct(np.full(size, m), 2, rng), axis=1)
+        a, b = (np.take_along_axis(t, slots[:, [k]], axis=1)[:, 0] for k in (0, 1))
+        partners = windows.n_partners
+        # tuples that contain a < b: anchored before a with both as partners, or anchored at a
+        before = np.concatenate([[0.0], np.cumsum(_binomial(partners - 2, m - 3))])
+        low = np.searchsorted(windows.stop, b, side="right")
+        outside = before[a] - before[low]
+        number = outside + _binomial(partners[a] - 1, m - 2)
+        u = rng.random(size) * number
+        inside = u >= outside
+        anchor = np.searchsorted(before, before[low] + u, side="right") - 1
+        anchor = np.where(inside, a, np.clip(anchor, low, np.maximum(a - 1, low)))
+        other = np.empty((size, m), dtype=np.int64)
+        for kind, held in ((inside, 2), (~inside, 3)):
+            k, aa, bb = anchor[kind], a[kind], b[kind]
+            rest = _distinct(partners[k] - held + 1, m - held, rng)
+            rest = np.sort(rest, axis=1) + (k + 1)[:, None]
+            rest = _skip(_skip(rest, aa, k), bb, k)
+            first = [k, bb] if held == 2 else [k, aa, bb]
+            other[kind] = np.concatenate([np.stack(first, axis=1), rest], axis=1)
+        common = np.sum(t[:, :, None] == other[:, None, :], axis=(1, 2))
+        order = windows.order
+        return Chain(
+            np.stack([order[a], order[b]], axis=1),
+            number,
+            Tuples(order[other], windows.n_rows),
+            number * (m * (m - 1)) / common,
+        )
+
+
+def _binomial(sizes: IntArray, q: int) -> FloatArray:
+    out = np.where(sizes >= 0, 1.0, 0.0)
+    for j in range(q):
+        out = out * np.maximum(sizes - j, 0) / (j + 1)
+    return out
+
+
+def _distinct(sizes: IntArray, q: int, rng: np.random.Generator) -> IntArray:
+    """q distinct integers below each size, (s, q), by Floyd's method."""
+    out = np.empty((sizes.size, q), dtype=np.int64)
+    for j in range(q):
+        top = sizes - q + j
+        pick = (rng.random(sizes.size) * (top + 1)).astype(np.int64)
+        taken = np.any(out[:, :j] == pick[:, None], axis=1)
+        out[:, j] = np.where(taken, top, pick)
+    return out
+
+
+def _skip(places: IntArray, hole: IntArray, anchor: IntArray) -> IntArray:
+    """Step over a place that is already taken."""
+    return places + ((places >= hole[:, None]) & (hole > anchor)[:, None])

@@ -1,0 +1,126 @@
+"""A table of coefficients in the manner of statsmodels, as text, HTML or a data frame."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, final
+
+import numpy as np
+from scipy import stats
+
+from multiobs._types import FloatArray
+from multiobs.inference import quantile
+
+COLUMNS = ("coef", "std err", "t", "P>|t|", "low", "high")
+
+
+@final
+@dataclass(frozen=True)
+class Summary:
+    """Coefficients with standard errors under shared labels, and the facts of the fit.
+
+    ``print`` it, show it in a notebook, or take ``.to_frame()``.
+
+    Attributes
+    ----------
+    title : str
+        What was estimated.
+    facts : tuple of (str, str)
+        Rows, metasamples, effective size, epsilon, status, …
+    names : tuple of str
+        Names of the coefficients.
+    table : ndarray (p, 6)
+        Coefficient, standard error, t, p-value and confidence limits.
+    level : float
+        Nominal coverage of the limits.
+    notes : tuple of str
+        What to keep in mind.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+    table: FloatArray
+    level: float
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """Return the coefficients as a pandas data frame, indexed by name."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table, index=list(self.names), columns=list(COLUMNS))
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        width = max(len(name) for name in (*self.names, ""))
+        widths = [max(len(row[c]) for row in cells) + 2 for c in range(len(COLUMNS))]
+        lines = [
+            "".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells
+        ]
+        body = [
+            f"{name:<{width}}{line}" for name, line in zip(("", *self.names), lines, strict=True)
+        ]
+        total = max(len(body[0]), len(self.title), self._facts_width())
+        rule = "=" * total
+        thin = "-" * total
+        return "\n".join(
+            [self.title.center(total).rstrip(), rule, *self._fact_lines(total), thin, body[0], thin]
+            + [*body[1:], rule, *self.notes]
+        )
+
+    def _repr_html_(self) -> str:
+        cells = self._cells()
+        facts = "".join(
+            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in self.facts
+        )
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in cells[0])
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
+            for name, row in zip(self.names, cells[1:], strict=True)
+        )
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table><caption>{escape(self.title)}</caption>{facts}</table>"
+            f"<table><tr><th></th>{head}</tr>{rows}</table>{notes}"
+        )
+
+    def _cells(self) -> list[list[str]]:
+        ends = (1 - self.level) / 2
+        head = [*COLUMNS[:4], f"[{ends:.3g}", f"{1 - ends:.4g}]"]
+        rows = [
+            [
+                f"{coef:.4g}",
+                f"{error:.3g}",
+                f"{t:.3f}",
+                f"{p:.3f}",
+                f"{low:.4g}",
+                f"{high:.4g}",
+            ]
+            for coef, error, t, p, low, high in self.table
+        ]
+        return [head, *rows]
+
+    def _facts_width(self) -> int:
+        return 2 * max(len(key) + len(value) + 2 for key, value in self.facts) + 3
+
+    def _fact_lines(self, total: int) -> list[str]:
+        half = (total - 3) // 2
+        texts = [f"{key}:{value:>{max(half - len(key) - 1, 1)}}" for key, value in self.facts]
+        if len(texts) % 2:
+            texts.append("")
+        middle = len(texts) // 2
+        pairs = zip(texts[:middle], texts[middle:], strict=True)
+        return [f"{left:<{half}}   {right}".rstrip() for left, right in pairs]
+
+
+def coefficient_table(estimate: FloatArray, cov: FloatArray, df: float, level: float) -> FloatArray:
+    """Coefficient, standard error, t, p-value and limits of each coefficient, (p, 6).
+
+    >>> coefficient_table(np.array([2.0]), np.eye(1), np.inf, 0.95).round(2)
+    array([[2.  , 1.  , 2.  , 0.05, 0.04, 3.96]])
+    """
+    error = np.sqrt(np.maximum(np.diag(cov), 0.0))
+    with np.errstate(all="ignore"):
+        t = estimate / error
+    p = 2.0 * stats.t.sf(np.abs(t), df)
+    q = quantile(level, df)
+    return np.stack([estimate, error, t, p, estimate - q * error, estimate + q * error], axis=1)
