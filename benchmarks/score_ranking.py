@@ -76,7 +76,7 @@ def models(law: Scenario, n: int, rng: np.random.Generator) -> dict[str, object]
 def contest(law: Scenario, n: int, fits: int, per_fit: int) -> dict[str, object]:
     """Share of trials in which the order by score is the order by true mean squared error."""
     statistic = statistic_of(law)
-    right = {name: 0 for name in HOW}
+    right = dict.fromkeys(HOW, 0)
     errors: dict[str, list[float]] = {}
     for fit in range(fits):
         predictors = models(law, n, np.random.default_rng([2, fit]))
