@@ -226,7 +226,10 @@ def _additive(
         matrix = gram.copy()
         for log, penalty in zip(logs, penalties, strict=True):
             matrix += np.exp(log) * penalty
-        factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
+        try:
+            factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except linalg.LinAlgError:  # so little penalty that the columns are collinear
+            return np.inf, np.zeros(len(matrix)), np.zeros_like(matrix), 0.0
         inverse = linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False)
         coefficients = inverse @ moment
         df = float(np.sum(inverse * gram))

@@ -159,7 +159,8 @@ class WindowChunk(Chunk):
         place = np.arange(self.rows.size, dtype=np.int64)
         lo = np.searchsorted(self.hi, place, side="right").astype(np.int64)
         hi = np.maximum(np.minimum(place, self.lo.size), lo)
-        out[self.rows] += np.einsum("jc,jc->j", self.F, window_sums(D, lo, hi))
+        value = np.einsum("jc,jc->j", self.F, window_sums(D, lo, hi))
+        np.add.at(out, self.rows, value)  # a row may recur, in the leaves of several trees
 
 
 @final

@@ -2,32 +2,33 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from multiobs import _check, fitting, scoring, statistics
+from multiobs._sklearn import validate_data
 from multiobs._types import FloatArray, IntArray
-from multiobs.choose import choose
 from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
+from multiobs.inference_mixin import InferenceMixin
+from multiobs.pipeline import Prepared, prepare
 from multiobs.samplers import Replicates, Sampler
 from multiobs.statistics import Statistic, outside_domain
-from multiobs.transport import Transport, carry
-from multiobs.tuples import TupleSet
-from multiobs.units import label_units
+from multiobs.transport import Transport
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags  # scikit-learn 1.6
 
 
 @final
@@ -44,7 +45,7 @@ class FitPlan:
         return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
 
 
-class MultiObservationRegressor(RegressorMixin, BaseEstimator):
+class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
     r"""Regression on a statistic of Y given x by a loss of several observations.
 
     Builds metasamples :math:`(\tilde x, y_1..y_m)` from ordinary rows and minimises
@@ -89,6 +90,8 @@ class MultiObservationRegressor(RegressorMixin, BaseEstimator):
         How the coefficients were found.
     plan_ : FitPlan
         What was chosen and how the sums were formed; ``print(reg.plan_)``.
+    coef_cov_ : ndarray (1 + p, 1 + p)
+        Covariance of (intercept, slopes) under shared labels; computed when first asked for.
     statistic_ : Statistic
         The statistic itself.
     estimator_ : regressor
@@ -169,30 +172,41 @@ class MultiObservationRegressor(RegressorMixin, BaseEstimator):
         if not statistic.trusted:
             drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
             statistics.verify(statistic, labels[drawn])
-        choice = choose(statistic, self.sampler, self.transport, X_checked)
-        tuples = choice.sampler.build(X_checked, m, rng, codes)
-        self.n_metasamples_ = tuples.count()
-        if self.n_metasamples_ == 0:
-            raise ValueError(
-                f"{choice.sampler!r} must find at least one tuple of {m} rows, got none among "
-                f"{n} rows: widen its neighbourhood, or use another sampler"
-            )
-        if self.max_tuples is not None:
-            size = _check.integer("max_tuples", self.max_tuples, low=1)
-            tuples = tuples.sample(size, rng)
-        self.statistic_, self.sampler_, self.tuples_ = statistic, choice.sampler, tuples
-        units = label_units(statistic, labels, may_shift=bool(self.fit_intercept))
-        carried = carry(choice.transport, statistic, X_checked, units.inward(labels), weight)
-        self.units_ = units
-        limit = LIMIT if self.max_tuples is None else max(LIMIT, int(self.max_tuples))
+        size = self.max_tuples
+        if size is not None:
+            size = _check.integer("max_tuples", size, low=1)
+        ready = prepare(
+            statistic,
+            self.sampler,
+            self.transport,
+            X_checked,
+            labels,
+            weight,
+            codes,
+            rng,
+            may_shift=bool(self.fit_intercept),
+            max_tuples=size,
+        )
+        self._prepared = ready
+        self.statistic_, self.sampler_, self.tuples_ = statistic, ready.sampler, ready.tuples
+        self.n_metasamples_, self.units_ = ready.count, ready.units
+        limit = LIMIT if size is None else max(LIMIT, size)
         if self.estimator is not None:
             fitted = fitting.fit_estimator(
-                self.estimator, statistic, tuples, X_checked, carried, weight, rng, limit
+                self.estimator,
+                statistic,
+                ready.tuples,
+                X_checked,
+                ready.carried,
+                ready.weight,
+                rng,
+                limit,
             )
             self.estimator_ = fitted.estimator
-            self.plan_ = FitPlan(choice.reasons, (), type(self.estimator).__name__)
+            self._remember_problem(ready, self.estimator, rng, limit)
+            self.plan_ = FitPlan(ready.reasons, (), type(self.estimator).__name__)
         else:
-            self._fit_linear(choice.reasons, X_checked, carried, weight, alpha, limit)
+            self._fit_linear(ready, alpha, codes, limit)
         self._warn_outside(X_checked)
         if self.verbose:
             print(self.plan_)
@@ -211,8 +225,11 @@ class MultiObservationRegressor(RegressorMixin, BaseEstimator):
         ndarray (n,)
         """
         check_is_fitted(self, "plan_")
-        checked = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._predict(checked)
+        return self._predict(self._positions(X))
+
+    def _positions(self, X: npt.ArrayLike) -> FloatArray:
+        checked: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
+        return checked
 
     def score(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
@@ -233,12 +250,16 @@ class MultiObservationRegressor(RegressorMixin, BaseEstimator):
             self.statistic_, np.asarray(X), np.asarray(y), prediction, sample_weight=sample_weight
         )
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> "Tags":
         """Declare that predictions are of a statistic and not of y."""
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # R² of y means nothing for a statistic of y
         tags.target_tags.two_d_labels = statistics.resolve(self.statistic).n_columns > 1
         return tags
+
+    def _more_tags(self) -> dict[str, bool]:
+        """Declare the same to scikit-learn 1.5."""
+        return {"poor_score": True}
 
     def _rows(
         self,
@@ -295,27 +316,28 @@ class MultiObservationRegressor(RegressorMixin, BaseEstimator):
         return positions, labels, weight, codes
 
     def _fit_linear(
-        self,
-        reasons: tuple[str, ...],
-        X: FloatArray,
-        carried: Any,
-        weight: FloatArray | None,
-        alpha: float,
-        limit: int,
+        self, ready: Prepared, alpha: float, codes: IntArray | None, limit: int
     ) -> None:
-        tuples: TupleSet = self.tuples_
-        units = self.units_
-        self.design_ = make_design(self.features, X, bool(self.fit_intercept))
+        units = ready.units
+        self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
         strength = alpha * units.factor**2 / units.loss_factor if alpha else 0.0
         fitted = fitting.fit_linear(
-            self.statistic_, tuples, self.design_, X, carried, weight, strength, limit
+            ready.statistic,
+            ready.tuples,
+            self.design_,
+            ready.X,
+            ready.carried,
+            ready.weight,
+            strength,
+            limit,
         )
+        self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
         self._w = fitted.w
         self.solution_ = fitted.solution
         slopes, intercept = self.design_.coefficients(fitted.w)
         self.coef_ = slopes * units.factor
         self.intercept_ = intercept * units.factor + units.offset
-        self.plan_ = FitPlan(reasons, fitted.branches, fitted.solution.solver)
+        self.plan_ = FitPlan(ready.reasons, fitted.branches, fitted.solution.solver)
         if not fitted.solution.status.success:
             warnings.warn(
                 f"{self.statistic_.name}: {fitted.solution.status.value}",

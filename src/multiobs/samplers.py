@@ -325,6 +325,54 @@ class Replicates(Sampler):
         return Windows(order, stop, arity)
 
 
+@final
+@dataclass(frozen=True)
+class Leaves(Sampler):
+    """Rows that share a leaf, for every tree of a forest: all m-subsets of each leaf.
+
+    Irrelevant columns do not matter, since a forest does not split on them.  The sampler is
+    handed the leaf codes and sees no label; whoever grows the trees must do so on other rows.
+
+    Parameters
+    ----------
+    codes : array of int, (n, trees)
+        Leaf of each row in each tree.
+
+    Examples
+    --------
+    >>> leaves = Leaves(np.array([[0], [1], [0]]))
+    >>> leaves.build(np.zeros((3, 5)), 2, np.random.default_rng(0)).listed().members.tolist()
+    [[0, 2]]
+    """
+
+    codes: IntArray
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Windows:
+        n, trees = self.codes.shape
+        if n != X.shape[0]:
+            raise ValueError(f"codes must have one row per row of X, got {n} and {X.shape[0]}")
+        orders, stops = [], []
+        for tree in range(trees):
+            code = self.codes[:, tree]
+            if groups is not None:  # a leaf is cut where groups differ
+                code = np.unique(np.column_stack([code, groups]), axis=0, return_inverse=True)[1]
+                code = code.reshape(-1)
+            order = np.argsort(code, kind="stable").astype(np.int64)
+            orders.append(order)
+            stops.append(tree * n + np.searchsorted(code[order], code[order], side="right"))
+        stop = np.concatenate(stops).astype(np.int64)
+        return Windows(np.concatenate(orders), stop, arity, n)
+
+    def __repr__(self) -> str:
+        return f"Leaves({self.codes.shape[1]} trees)"
+
+
 def paper_epsilon(X: FloatArray) -> float:
     r"""The paper's :math:`1/(2\sqrt n)` on Unif(0, 1), in the units of these x.
 
@@ -343,16 +391,19 @@ def paper_epsilon(X: FloatArray) -> float:
         k = min(max(round(sqrt(n)), 1), n - 1)
         probe = X if n <= 20_000 else X[:: n // 10_000]
         return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
+    return epsilon_holding(X, sqrt(n) / 2)
+
+
+def epsilon_holding(X: FloatArray, partners: float) -> float:
+    """Width of an interval that holds about so many further rows at a typical place."""
+    n = X.shape[0]
     x = np.sort(X[:, 0])
-    lag = min(sqrt(n) / 2, n - 1.0)
+    lag = min(partners, n - 1.0)
     low = max(floor(lag), 1)
     high = min(low + 1, n - 1)
     gaps = [float(np.median(x[step:] - x[:-step])) for step in (low, high)]
     share = min(max(lag - low, 0.0), 1.0)
-    typical = gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag
-    if typical == 0.0 and x[0] < x[-1]:  # ties hold enough rows together: zero width is right
-        return 0.0
-    return typical
+    return gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag
 
 
 def column_scales(X: FloatArray, scale: Scale) -> FloatArray:

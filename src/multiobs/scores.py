@@ -332,12 +332,12 @@ def membership(
             if by_anchor:
                 continue
             triples = _series.products(v, degree)
-            for block, each in evaluator.partner_factors(chunk, kernel, degree).items():
+            for block, partners in evaluator.partner_factors(chunk, kernel, degree).items():
                 scale = _series.exp_weights(v, degree, block[0])
                 for alpha, beta, gamma in triples:
                     column = evaluator.where[(block, alpha)]
-                    for c in np.flatnonzero(seeds[:, gamma]):
-                        D[c, :, column] += (seeds[c, gamma] * scale[alpha]) * each[beta]
+                    for c in (c for c in range(q) if seeds[c, gamma] != 0.0):
+                        D[c, :, column] += (seeds[c, gamma] * scale[alpha]) * partners[beta]
         if not by_anchor:
             for c in range(q):
                 chunk.hand_back(D[c], out[:, c])

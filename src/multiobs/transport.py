@@ -6,23 +6,15 @@ Within a tuple the pilot's own noise cancels: near rows are carried by nearly th
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, final
+from typing import Literal, final
 
 import numpy as np
 
-from multiobs._pilot import SplinePilot
-from multiobs._types import FloatArray
+from multiobs._types import FloatArray, IntArray
+from multiobs.pilots import Piloted, fit_pilot
 from multiobs.statistics import Statistic
 
 Transport = Literal["auto", "location", "location-scale"] | None
-
-
-class Pilot(Protocol):
-    """A fitted rough estimate of a function of x."""
-
-    def predict(self, X: FloatArray, /) -> FloatArray:
-        """Value at positions X (n, d)."""
-        ...
 
 
 @final
@@ -36,13 +28,16 @@ class Carried:
         Residuals y - a(x).
     offset : ndarray (n,) or None
         a(x) at the rows, where the statistic moves with it; None where it does not.
-    pilot : Pilot or None
-        The pilot itself.
+    pilot : Piloted or None
+        The pilot itself, of the first column of y.
+    folds : ndarray of int (n,) or None
+        Rows that were carried by the same fit of the pilot and may be in one tuple.
     """
 
     labels: FloatArray
     offset: FloatArray | None
-    pilot: Pilot | None
+    pilot: Piloted | None
+    folds: IntArray | None = None
 
 
 def carry(
@@ -71,9 +66,10 @@ def carry(
             f"got {kind!r}"
         )
     columns = y[:, None] if y.ndim == 1 else y
-    pilots = [SplinePilot().fit(X, columns[:, c], weight) for c in range(columns.shape[1])]
-    levels = np.stack([pilot.predict(X) for pilot in pilots], axis=1)
+    pilots = [fit_pilot(X, columns[:, c], weight) for c in range(columns.shape[1])]
+    levels = np.stack([pilot.at_rows for pilot in pilots], axis=1)
     residuals = columns - levels
     labels = residuals[:, 0] if y.ndim == 1 else residuals
     offset = levels[:, 0] if statistic.shift == "equivariant" else None
-    return Carried(np.ascontiguousarray(labels), offset, pilots[0])
+    folds = next((pilot.folds for pilot in pilots if pilot.folds is not None), None)
+    return Carried(np.ascontiguousarray(labels), offset, pilots[0], folds)

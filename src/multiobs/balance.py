@@ -1,0 +1,97 @@
+"""Weights of rows that make every row count alike, however crowded its neighbourhood is.
+
+All m-subsets of a window are many where rows are dense and few at the ends of the data.  Equal
+weights of tuples then give the ends of x, on which a slope depends most, almost no say.
+"""
+
+import numpy as np
+
+from multiobs._pilot import SplinePilot
+from multiobs._types import FloatArray, IntArray
+from multiobs._windows import window_sums
+from multiobs.pilots import one_thread
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+
+def membership_counts(tuples: TupleSet) -> FloatArray:
+    """How many tuples contain each row, (n,), without listing them.
+
+    >>> pairs = Windows(np.arange(3), np.array([3, 3, 3]), arity=2)
+    >>> membership_counts(pairs).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    n, q = tuples.n_rows, tuples.arity - 1
+    if isinstance(tuples, Tuples):
+        weight = np.ones(tuples.count()) if tuples.weight is None else tuples.weight
+        repeated = np.repeat(weight, tuples.arity)
+        return np.bincount(tuples.members.reshape(-1), weights=repeated, minlength=n)
+    assert isinstance(tuples, Windows | Graph)
+    partners = tuples.n_partners
+    own = _binomial(partners, q)
+    shared = _binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
+    if isinstance(tuples, Graph):
+        edges = np.repeat(shared, partners)
+        return own + np.bincount(tuples.indices, weights=edges, minlength=n)
+    place = np.arange(partners.size, dtype=np.int64)
+    lo = np.searchsorted(tuples.stop, place, side="right").astype(np.int64)
+    counts = own + window_sums(shared[:, None], np.minimum(lo, place), place)[:, 0]
+    return np.bincount(tuples.order, weights=counts, minlength=n)
+
+
+def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:
+    r"""Row weights :math:`c_i^{-1/m}`, with :math:`c_i` the number of tuples that contain row i.
+
+    They multiply within a tuple, so each row's tuples together weigh about the same.
+
+    Parameters
+    ----------
+    tuples : TupleSet
+        Which rows go together.
+    weight : ndarray (n,) or None
+        The user's own weights, which are kept as factors.
+
+    Returns
+    -------
+    ndarray (n,)
+        Weights of mean one over the rows that are in a tuple.
+    """
+    counts = membership_counts(tuples)
+    used = counts > 0
+    factor = np.ones(counts.size)
+    factor[used] = counts[used] ** (-1.0 / tuples.arity)
+    factor /= factor[used].mean() if np.any(used) else 1.0
+    return factor if weight is None else factor * weight
+
+
+def even_curvature(lam: float, X: FloatArray, residuals: FloatArray) -> FloatArray:
+    r"""Row weights that make a shifted quartic loss count errors alike at every x.
+
+    Near the upper confidence bound the quartic's curvature is :math:`2 (r-c)(r-\mu)`, large where
+    the spread is large; weights :math:`((r-c)(r-\mu))^{-1/2}` on each of two members undo that,
+    so that the risk measures squared error of the bound.
+
+    Parameters
+    ----------
+    lam : float
+        The multiple of the standard deviation.
+    X : ndarray (n, d)
+        Positions.
+    residuals : ndarray (n,)
+        Labels less a pilot of their mean.
+    """
+    squares = residuals**2
+    level = float(squares.mean())
+    if not level > 0:
+        return np.ones(residuals.size)
+    with one_thread(squares.size):
+        rough = SplinePilot().fit(X, squares).predict(X)
+    spread = np.sqrt(np.maximum(rough, 0.05 * level))
+    weight = (spread * (spread + np.sqrt(level))) ** -0.5 / lam
+    return np.asarray(weight / weight.mean())
+
+
+def _binomial(sizes: IntArray, q: int) -> FloatArray:
+    out = np.ones(sizes.size)
+    for j in range(q):
+        out *= np.maximum(sizes - j, 0) / (j + 1)
+    return out

@@ -1,0 +1,54 @@
+"""Neighbourhoods for many columns: leaves of trees grown on the labels of other rows."""
+
+import numpy as np
+
+from multiobs._types import FloatArray, IntArray
+
+FOLDS = 2
+TREES = 20  # in each fold
+GROWN_ON = 20_000  # rows that trees are grown on at most
+
+
+def honest_leaves(
+    X: FloatArray, y: FloatArray, arity: int, rng: np.random.Generator
+) -> IntArray:
+    """Leaf codes (n, trees) of extremely randomised trees that never saw the row's own label.
+
+    The trees are grown on y and y² of the other fold, so that they split where the mean or the
+    spread changes and leave irrelevant columns alone.
+
+    Parameters
+    ----------
+    X : ndarray (n, d)
+        Positions.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    arity : int
+        Observations of a tuple: a leaf holds several times as many rows.
+    rng : Generator
+        Seeds the trees.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    n = X.shape[0]
+    columns = y[:, None] if y.ndim == 1 else y
+    centred = columns - columns.mean(axis=0)
+    targets = np.concatenate([centred, centred**2], axis=1)
+    spread = targets.std(axis=0)
+    targets = targets / np.where(spread > 0, spread, 1.0)
+    folds = rng.permutation(n) % FOLDS
+    codes = np.empty((n, TREES), dtype=np.int64)
+    for fold in range(FOLDS):
+        mine, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if others.size > GROWN_ON:
+            others = others[:: others.size // GROWN_ON]
+        share = others.size / max(mine.size, 1)
+        forest = ExtraTreesRegressor(
+            TREES,
+            min_samples_leaf=max(2, round(8 * arity * share)),
+            max_features=max(1, round(0.7 * X.shape[1])),
+            random_state=int(rng.integers(2**31 - 1)),
+        ).fit(X[others], targets[others])
+        leaves = forest.apply(np.ascontiguousarray(X[mine]))
+        codes[mine] = leaves * FOLDS + fold  # rows of two folds never share a leaf
+    return codes

@@ -1,0 +1,183 @@
+"""Pilots of the conditional mean, chosen by cross-validation, for labels to be carried by.
+
+In one column: a GCV spline, or steps found by a small regression tree with a spline on what they
+leave.  In more columns: an additive spline, or boosted trees on what it leaves.  A pilot that can
+follow single labels (boosting) is cross-fitted, and its folds are never mixed in a tuple.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self, final
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from multiobs._pilot import SplinePilot
+from multiobs._types import FloatArray, IntArray
+
+LEAVES = (4, 8, 16)  # sizes of the tree that looks for steps
+PROBE = 4000  # rows that the choice between pilots is made on
+FOLDS = 5  # of a cross-fitted pilot
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread(rows: int) -> AbstractContextManager[Any]:
+    """Keep small work on one thread: several would wait for each other on a busy machine."""
+    few = rows < 50_000
+    return _controller().limit(limits=1, user_api=None if few else "blas")
+
+
+@final
+class StepPilot:
+    """A small regression tree for the jumps, and a spline for the rest; one column of x."""
+
+    def __init__(self, leaves: int) -> None:
+        self.leaves = leaves
+
+    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Self:
+        """Fit the tree, then the spline to its residuals."""
+        from sklearn.tree import DecisionTreeRegressor
+
+        tree = DecisionTreeRegressor(max_leaf_nodes=self.leaves, min_samples_leaf=5, random_state=0)
+        self._tree = tree.fit(X, y, sample_weight=weight)
+        self._spline = SplinePilot().fit(X, y - self._tree.predict(X), weight)
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value at positions X (n, d)."""
+        return np.asarray(self._tree.predict(X) + self._spline.predict(X))
+
+
+@final
+class BoostedPilot:
+    """An additive spline, and boosted trees on what it leaves; any number of columns."""
+
+    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Self:
+        """Fit the spline, then the trees to its residuals."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        self._spline = SplinePilot().fit(X, y, weight)
+        trees = HistGradientBoostingRegressor(
+            max_iter=100, learning_rate=0.1, min_samples_leaf=10, early_stopping=False,
+            random_state=0,
+        )  # fmt: skip
+        self._trees = trees.fit(X, y - self._spline.predict(X), sample_weight=weight)
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value at positions X (n, d)."""
+        return np.asarray(self._spline.predict(X) + self._trees.predict(X))
+
+
+@final
+@dataclass(frozen=True)
+class Piloted:
+    """A pilot evaluated at the rows it was fitted to.
+
+    Attributes
+    ----------
+    name : str
+        Which pilot won.
+    at_rows : ndarray (n,)
+        Its value at each row; of a cross-fitted pilot, by the fit that did not see the row.
+    folds : ndarray of int (n,) or None
+        Rows whose values come from the same fit; None when there is only one.
+    models : tuple
+        The fitted pilots; their mean is the pilot elsewhere.
+    """
+
+    name: str
+    at_rows: FloatArray
+    folds: IntArray | None
+    models: tuple[Any, ...]
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value at positions X (n, d)."""
+        return np.asarray(np.mean([model.predict(X) for model in self.models], axis=0))
+
+
+def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+    """Choose a pilot by cross-validation and fit it to all rows.
+
+    Parameters
+    ----------
+    X : ndarray (n, d)
+        Positions.
+    y : ndarray (n,)
+        Labels.
+    weight : ndarray (n,) or None
+        Weights.
+    """
+    with one_thread(y.size):
+        return _fit_pilot(X, y, weight)
+
+
+def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+    n, d = X.shape
+    candidates: dict[str, Any] = {"spline": SplinePilot}
+    if n >= 60:
+        if d == 1:
+            candidates |= {
+                f"steps of a {size}-leaf tree and a spline": _Steps(size) for size in LEAVES
+            }
+        else:
+            candidates["spline and boosted trees"] = BoostedPilot
+    name = _winner(candidates, X, y, weight)
+    make = candidates[name]
+    if make is not BoostedPilot:
+        model = make().fit(X, y, weight)
+        return Piloted(name, model.predict(X), None, (model,))
+    folds = np.arange(n, dtype=np.int64) % FOLDS  # by row number: no label decides it
+    at_rows, models = np.empty(n), []
+    for fold in range(FOLDS):
+        out = folds == fold
+        model = make().fit(X[~out], y[~out], None if weight is None else weight[~out])
+        at_rows[out] = model.predict(X[out])
+        models.append(model)
+    return Piloted(name, at_rows, folds, tuple(models))
+
+
+@final
+@dataclass(frozen=True)
+class _Steps:
+    leaves: int
+
+    def __call__(self) -> StepPilot:
+        return StepPilot(self.leaves)
+
+
+def _winner(
+    candidates: dict[str, Any], X: FloatArray, y: FloatArray, weight: FloatArray | None
+) -> str:
+    """Name of the pilot with the smallest squared error on held-out rows."""
+    if len(candidates) == 1:
+        return next(iter(candidates))
+    n = X.shape[0]
+    if n > PROBE:
+        chosen = np.arange(0, n, n // PROBE)
+        X, y = X[chosen], y[chosen]
+        weight = None if weight is None else weight[chosen]
+        n = chosen.size
+    folds = np.arange(n) % 3
+    losses: dict[str, FloatArray] = {}
+    for name, make in candidates.items():
+        missed = np.empty(n)
+        for fold in range(3):
+            out = folds == fold
+            model = make().fit(X[~out], y[~out], None if weight is None else weight[~out])
+            missed[out] = y[out] - model.predict(X[out])
+        losses[name] = missed**2 if weight is None else weight * missed**2
+    # The spline is the simplest: another must win by more than the noise of the comparison.
+    base = losses.pop("spline")
+    best, margin = "spline", 0.0
+    for name, loss in losses.items():
+        gain = base - loss
+        sure = float(gain.mean() - gain.std() / np.sqrt(n))
+        if sure > margin:
+            best, margin = name, sure
+    return best

@@ -1,0 +1,152 @@
+"""From validated rows to everything a fit needs: units, carried labels, tuples, weights."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from multiobs import selection
+from multiobs._types import FloatArray, IntArray
+from multiobs.balance import balanced, even_curvature
+from multiobs.choose import Choice, choose
+from multiobs.forest import honest_leaves
+from multiobs.losses import RootLoss
+from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
+from multiobs.statistics import Statistic
+from multiobs.transport import Carried, Transport, carry
+from multiobs.tuples import TupleSet
+from multiobs.units import LabelUnits, label_units
+
+
+@final
+@dataclass(frozen=True)
+class Prepared:
+    """What a fit works on; inference reads it again.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What is estimated.
+    X : ndarray (n, d)
+        Positions of the rows that are present.
+    carried : Carried
+        Labels in comfortable units, carried by transport.
+    tuples : TupleSet
+        Which rows go together.
+    weight : ndarray (n,) or None
+        Weights of the rows, balance included.
+    units : LabelUnits
+        The way back to the user's units.
+    sampler : Sampler
+        What built the tuples.
+    count : int
+        How many tuples there are.
+    reasons : tuple of str
+        Sentences for ``plan_``.
+    """
+
+    statistic: Statistic
+    X: FloatArray
+    carried: Carried
+    tuples: TupleSet
+    weight: FloatArray | None
+    units: LabelUnits
+    sampler: Sampler
+    count: int
+    reasons: tuple[str, ...]
+
+
+def prepare(
+    statistic: Statistic,
+    sampler: str | Sampler,
+    transport: Transport,
+    X: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+    groups: IntArray | None,
+    rng: np.random.Generator,
+    may_shift: bool,
+    max_tuples: int | None,
+) -> Prepared:
+    """Choose what was left open, carry the labels, build the tuples, balance the rows.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        What is estimated.
+    sampler, transport : see MultiObservationRegressor
+        May be "auto".
+    X, y, weight, groups : ndarray
+        Validated rows: positions (n, d), labels, weights or None, group codes or None.
+    rng : Generator
+        For samplers that draw.
+    may_shift : bool
+        Whether the class of functions contains the constants.
+    max_tuples : int or None
+        Size of a random subset of the tuples.
+    """
+    choice = choose(statistic, sampler, transport, X)
+    units = label_units(statistic, y, may_shift)
+    labels = units.inward(y)
+    carried = carry(choice.transport, statistic, X, labels, weight)
+    reasons = list(choice.reasons)
+    if carried.pilot is not None:
+        reasons.append(f"pilot: {carried.pilot.name}")
+    apart = _crossed(groups, carried.folds)
+    built = _settled(choice, statistic, X, labels, carried, weight, apart, rng, reasons)
+    tuples = built.build(X, statistic.arity, rng, apart)
+    count = tuples.count()
+    if count == 0:
+        raise ValueError(
+            f"{built!r} must find at least one tuple of {statistic.arity} rows, got none among "
+            f"{X.shape[0]} rows: widen its neighbourhood, or use another sampler"
+        )
+    if max_tuples is not None and max_tuples < count:
+        tuples = tuples.sample(max_tuples, rng)
+        reasons.append(f"tuples: a random {max_tuples} of {count:.4g}")
+    if choice.balanced and statistic.arity > 1:
+        weight = balanced(tuples, weight)
+        lam = statistic.parameters.get("lam")
+        follows = isinstance(statistic.loss, RootLoss) and statistic.loss.follows_mean
+        if follows and lam is not None and carried.pilot is not None:
+            weight = weight * even_curvature(float(lam), X, carried.labels)
+            reasons.append("weights: the curvature of the loss is evened out")
+    return Prepared(
+        statistic, X, carried, tuples, weight, units, built, count, tuple(reasons)
+    )
+
+
+def _settled(
+    choice: Choice,
+    statistic: Statistic,
+    X: FloatArray,
+    labels: FloatArray,
+    carried: Carried,
+    weight: FloatArray | None,
+    groups: IntArray | None,
+    rng: np.random.Generator,
+    reasons: list[str],
+) -> Sampler:
+    """Return a sampler with nothing left to choose."""
+    chosen = choice.sampler
+    if isinstance(chosen, str):
+        return Leaves(honest_leaves(X, labels, statistic.arity, rng))
+    open_width = isinstance(chosen, Nearby) and chosen.epsilon == "auto"
+    open_count = isinstance(chosen, Nearest) and chosen.n_neighbors == "auto"
+    if not (open_width or open_count) or statistic.arity == 1:
+        return chosen
+    found = selection.by_validation(chosen, statistic, X, labels, carried, weight, groups)
+    reasons.append(f"sampler: {found!r}, by validation on adjacent held-out rows")
+    return found
+
+
+def _crossed(groups: IntArray | None, folds: IntArray | None) -> IntArray | None:
+    """Codes that change when either of two codes does."""
+    if groups is None or folds is None:
+        return folds if groups is None else groups
+    return groups * (int(folds.max()) + 1) + folds
+
+
+def with_weight(prepared: Prepared, weight: FloatArray) -> Prepared:
+    """Return the same preparation with other weights of the rows, for resampling."""
+    return replace(prepared, weight=weight)
