@@ -53,19 +53,14 @@ class Summary:
         cells = self._cells()
         width = max(len(name) for name in (*self.names, ""))
         widths = [max(len(row[c]) for row in cells) + 2 for c in range(len(COLUMNS))]
-        lines = [
-            "".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells
-        ]
-        body = [
-            f"{name:<{width}}{line}" for name, line in zip(("", *self.names), lines, strict=True)
-        ]
+        body = []
+        for name, row in zip(("", *self.names), cells, strict=True):
+            line = "".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
+            body.append(f"{name:<{width}}{line}")
         total = max(len(body[0]), len(self.title), self._facts_width())
-        rule = "=" * total
-        thin = "-" * total
-        return "\n".join(
-            [self.title.center(total).rstrip(), rule, *self._fact_lines(total), thin, body[0], thin]
-            + [*body[1:], rule, *self.notes]
-        )
+        rule, thin = "=" * total, "-" * total
+        head = [self.title.center(total).rstrip(), rule, *self._fact_lines(total), thin]
+        return "\n".join([*head, body[0], thin, *body[1:], rule, *self.notes])
 
     def _repr_html_(self) -> str:
         cells = self._cells()
