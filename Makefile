@@ -71,7 +71,7 @@ coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises 
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
 
 test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
-	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS)
+	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS) tests # doctests show numbers as numpy 2 writes them
 
 test-core: .venv-core/.stamp ## the tests without any optional package
 	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors

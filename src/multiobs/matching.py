@@ -23,9 +23,9 @@ def maximum(points: FloatArray, candidates: FloatArray, epsilon: float) -> IntAr
     sizes = np.fromiter((len(each) for each in near), dtype=np.int64, count=len(near))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     indices = np.concatenate([np.asarray(each, dtype=np.int64) for each in near])
-    edges = csr_array(
-        (np.ones(indices.size), indices, indptr), shape=(points.shape[0], candidates.shape[0])
-    )
+    # older versions of scipy match graphs with 32-bit row numbers only
+    where = (indices.astype(np.int32), indptr.astype(np.int32))
+    edges = csr_array((np.ones(indices.size), *where), shape=(points.shape[0], candidates.shape[0]))
     matched = maximum_bipartite_matching(edges, perm_type="column")
     return np.asarray(matched, dtype=np.int64)
 
@@ -54,7 +54,8 @@ def largest_perfect(points: FloatArray, batches: int, epsilon: float) -> int:
 
     def perfect(n: int) -> bool:
         return all(
-            last - first >= n and bool(np.all(maximum(points[:n], points[first:last], epsilon) >= 0))
+            last - first >= n
+            and bool(np.all(maximum(points[:n], points[first:last], epsilon) >= 0))
             for first, last in batch_bounds(total, n, batches)
         )
 

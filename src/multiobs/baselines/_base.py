@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import scoring, statistics
+from multiobs._sklearn import validate_data
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
 
@@ -30,7 +31,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the statistic of Y given X at X of shape (q, d), shape (q,)."""
         check_is_fitted(self)
-        return self._predict(_validate(self, X, reset=False, dtype=np.float64))
+        return self._predict(validate_data(self, X, reset=False, dtype=np.float64))
 
     def score(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return minus the mean loss on metasamples of (X, y): larger is better.
@@ -54,7 +55,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self, X: npt.ArrayLike, y: npt.ArrayLike, several: bool = False
     ) -> tuple[FloatArray, FloatArray, Statistic]:
         what = statistics.resolve(self.statistic)
-        data, labels = _validate(
+        data, labels = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, multi_output=several or what.n_columns > 1
         )
         labels = np.asarray(labels, dtype=np.float64)
@@ -76,15 +77,3 @@ def positive_variance(who: str, variance: FloatArray, floor: float) -> FloatArra
             stacklevel=3,
         )
     return np.maximum(variance, floor)
-
-
-try:
-    from sklearn.utils.validation import validate_data as _sklearn_validate
-except ImportError:  # scikit-learn 1.5
-
-    def _sklearn_validate(estimator: Any, *data: Any, **how: Any) -> Any:
-        return estimator._validate_data(*data, **how)
-
-
-def _validate(estimator: Any, *data: Any, **how: Any) -> Any:
-    return _sklearn_validate(estimator, *data, **how)

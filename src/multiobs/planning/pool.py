@@ -165,7 +165,9 @@ def _exact(index: IntArray, near: BoolArray, m: int, total: int) -> IntArray:
         [row[ok] for row, ok in zip(index, near, strict=True) for _ in range(m)]
     )
     indptr = np.concatenate([[0], np.cumsum(sizes)])
-    edges = csr_array((np.ones(columns.size), columns, indptr), shape=(n * m, total))
+    # older versions of scipy match graphs with 32-bit row numbers only
+    where = (columns.astype(np.int32), indptr.astype(np.int32))
+    edges = csr_array((np.ones(columns.size), *where), shape=(n * m, total))
     matched = maximum_bipartite_matching(edges, perm_type="column")
     return np.asarray(matched, dtype=np.int64).reshape(n, m)
 
