@@ -69,7 +69,7 @@ def empirical_rademacher_linear(
 
     The supremum has a closed form, only the signs are drawn:
 
-    .. math:: \hat{\mathcal R}_n = \frac Wn\,\mathrm E\Big\|\sum_i \epsilon_i z_i\Big\|_*,
+    .. math:: \hat{\mathcal R}_n = \frac Wn\,\mathrm E\left\|\sum_i \epsilon_i z_i\right\|_*,
               \qquad \text{upper} = \frac Wn \sqrt{\sum_i \|z_i\|_2^2} \ (\text{norm}=2)
 
     Parameters

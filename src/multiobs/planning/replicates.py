@@ -1,6 +1,6 @@
 """Fully active learning: how many labels at how many x, for a statistic and a budget."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb, inf
 from typing import final
 
@@ -101,7 +101,7 @@ class ReplicateDesign:
     replicates: int
     error: float
     spent: float
-    table: tuple[tuple[int, int, float], ...]
+    table: tuple[tuple[int, int, float], ...] = field(repr=False)
 
     @property
     def labels(self) -> int:
