@@ -320,7 +320,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
     ) -> None:
         units = ready.units
         self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
-        strength = alpha * units.factor**2 / units.loss_factor if alpha else 0.0
+        strength = alpha * units.penalty if alpha else 0.0
         fitted = fitting.fit_linear(
             ready.statistic,
             ready.tuples,

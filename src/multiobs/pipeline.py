@@ -86,7 +86,7 @@ def prepare(
         Size of a random subset of the tuples.
     """
     choice = choose(statistic, sampler, transport, X)
-    units = label_units(statistic, y, may_shift)
+    units = label_units(statistic, y, may_shift, weight)
     labels = units.inward(y)
     carried = carry(choice.transport, statistic, X, labels, weight)
     reasons = list(choice.reasons)

@@ -5,13 +5,13 @@ be shifted or scaled is what the statistic declares.
 """
 
 from dataclasses import dataclass
-from math import frexp
+from math import frexp, inf, isfinite
 from typing import final
 
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic
+from multiobs.kernels import Kernel, Monomials, OrderStatistic
 from multiobs.losses import BregmanLoss, Loss, PolynomialLoss, RootLoss
 from multiobs.statistics import Statistic
 
@@ -19,13 +19,16 @@ from multiobs.statistics import Statistic
 @final
 @dataclass(frozen=True)
 class LabelUnits:
-    """y = shift + scale · y', and what that does to the statistic: r = offset + factor · r'."""
+    """y = shift + scale · y', and what that does to the statistic: r = offset + factor · r'.
+
+    A ridge penalty of the user's units is multiplied by ``penalty`` in the comfortable ones.
+    """
 
     shift: FloatArray
     scale: float
     factor: float
     offset: float
-    loss_factor: float
+    penalty: float
 
     def inward(self, y: FloatArray) -> FloatArray:
         """Labels in comfortable units."""
@@ -36,7 +39,9 @@ class LabelUnits:
         return self.offset + self.factor * r
 
 
-def label_units(statistic: Statistic, y: FloatArray, may_shift: bool) -> LabelUnits:
+def label_units(
+    statistic: Statistic, y: FloatArray, may_shift: bool, weight: FloatArray | None = None
+) -> LabelUnits:
     """Choose units for y by the statistic's declared equivariances.
 
     Parameters
@@ -47,19 +52,43 @@ def label_units(statistic: Statistic, y: FloatArray, may_shift: bool) -> LabelUn
         Labels.
     may_shift : bool
         Whether the class of functions contains the constants that a shift would add.
+    weight : ndarray (n,), optional
+        Weights of the rows.
     """
     columns = y[:, None] if y.ndim == 1 else y
     level = np.zeros(columns.shape[1])
     if statistic.shift == "invariant" or (statistic.shift == "equivariant" and may_shift):
-        level = np.median(columns, axis=0)
+        level = np.array([_median(column, weight) for column in columns.T])
     scale = 1.0
     if statistic.scale is not None:
         scale = power_of_two(columns - level)
-    factor = scale ** (statistic.scale or 0)
+    factor = _power(scale, statistic.scale or 0)
+    if not isfinite(factor):
+        raise ValueError(
+            f"{statistic.name} must be representable, got labels near {scale:.3g} whose power "
+            f"{statistic.scale} is not: divide y by a constant"
+        )
     offset = float(level[0]) if statistic.shift == "equivariant" else 0.0
-    degree = loss_degree(statistic)
     shift = level if y.ndim == 2 else level[0]
-    return LabelUnits(np.asarray(shift), scale, factor, offset, scale**degree)
+    # (w / factor)² per (loss / scale^degree), in one power so that neither overflows
+    penalty = _power(scale, 2 * (statistic.scale or 0) - loss_degree(statistic))
+    return LabelUnits(np.asarray(shift), scale, factor, offset, penalty)
+
+
+def _median(y: FloatArray, weight: FloatArray | None) -> float:
+    """Lower median; a row of weight two counts like two rows, whatever else is fitted."""
+    if weight is None:
+        return float(np.partition(y, (y.size - 1) // 2)[(y.size - 1) // 2])
+    order = np.argsort(y, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(y[order[np.searchsorted(below, below[-1] / 2)]])
+
+
+def _power(base: float, exponent: int) -> float:
+    try:
+        return base**exponent
+    except OverflowError:
+        return inf
 
 
 def power_of_two(values: FloatArray) -> float:
@@ -68,7 +97,7 @@ def power_of_two(values: FloatArray) -> float:
     if not largest > 0:
         return 1.0
     rms = largest * float(np.sqrt(np.mean((values / largest) ** 2)))
-    return 2.0 ** frexp(rms)[1]
+    return 2.0 ** min(frexp(rms)[1], 1023)
 
 
 def loss_degree(statistic: Statistic) -> int:
@@ -91,4 +120,4 @@ def kernel_degree(kernel: Kernel) -> int:
     """Degree of homogeneity of a kernel in y."""
     if isinstance(kernel, Monomials):
         return max((sum(sum(e) for e in term) for term in kernel.terms), default=0)
-    return 1 if isinstance(kernel, OrderStatistic) else 0 if isinstance(kernel, Equality) else 0
+    return 1 if isinstance(kernel, OrderStatistic) else 0
