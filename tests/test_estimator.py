@@ -289,7 +289,7 @@ def test_weight_zero_is_absent_and_equal_weights_change_nothing():
         even = fit_quietly(paper("variance", sampler), X, y, sample_weight=np.full(60, 3.0))
         plain = fit_quietly(paper("variance", sampler), X, y)
         np.testing.assert_array_equal(coefficients(even), coefficients(plain))
-    with pytest.raises(ValueError, match="positive somewhere|at least one non-zero"):
+    with pytest.raises(ValueError, match=r"positive somewhere|at least one non-zero"):
         paper("variance", "sliding").fit(X, y, sample_weight=np.zeros(60))
 
 
