@@ -27,6 +27,7 @@ extensions = [
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "_templates", "_ext", "scripts", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns += ["sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 

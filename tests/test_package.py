@@ -170,7 +170,9 @@ def resolve(name: str) -> object:
     raise ModuleNotFoundError(name)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda path: path.stem
+)
 def test_names_in_the_documentation_exist(path: Path) -> None:
     references = re.findall(r"\{py:\w+\}`~?([\w.]+)`", path.read_text())
     for name in references:

@@ -1,4 +1,4 @@
-"""The code blocks of README.md and docs/*.md run, and print what stands below them."""
+"""The code blocks of README.md and docs/**/*.md run, and print what stands below them."""
 
 import contextlib
 import io
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
 WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text()]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_print_what_the_page_shows(page: Path) -> None:
     """Blocks of a page share one namespace; a text block is the output of the block before it."""
     namespace: dict[str, object] = {"__name__": "__main__"}

@@ -16,6 +16,7 @@ rng = np.random.default_rng(0)
 x = rng.uniform(0, 1, 2000)
 y = np.sin(4 * np.pi * x) + rng.normal(0, np.sqrt(0.5 + x))
 model = MultiObservationRegressor("variance").fit(x[:, None], y)
+low, high = model.predict_interval(np.linspace(0, 1, 201)[:, None], level=0.95).T
 moments = TwoMomentRegressor(statistics.variance(), degree=1).fit(x[:, None], y)
 grid = np.linspace(0, 1, 201)
 
@@ -26,6 +27,7 @@ left.set(xlabel="x", ylabel="y", title="2000 rows (x, y), one y at each x")
 left.legend(frameon=False, loc="upper left")
 right.plot(grid, 0.5 + grid, "--", color="0.3", lw=1.2, label="true variance, 0.5 + x")
 right.plot(grid, model.predict(grid[:, None]), color=ORANGE, lw=2, label="fitted variance")
+right.fill_between(grid, low, high, color=ORANGE, alpha=0.2, lw=0, label="95 % interval")
 right.plot(
     grid, moments.predict(grid[:, None]), ":", color=BLUE, lw=2, label="lines through two moments"
 )

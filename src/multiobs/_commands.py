@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from multiobs import __version__
+from multiobs.cli_plan import plan
 from multiobs.cli_reproduce import reproduce
 from multiobs.report import print_table
 
@@ -53,3 +54,4 @@ def demo(
 
 
 app.command()(reproduce)
+app.command()(plan)
