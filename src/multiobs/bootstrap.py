@@ -12,13 +12,14 @@ from typing import Any, final
 import numpy as np
 from joblib import Parallel, delayed
 
-from multiobs import fitting, pooling
+from multiobs import pooling
 from multiobs._progress import progress
 from multiobs._types import FloatArray
 from multiobs.contract import LIMIT
 from multiobs.inference.meat import meat
-from multiobs.losses import ratio, squared
-from multiobs.scores import slope_of
+from multiobs.kernels import Kernel, constant
+from multiobs.pooled import fit_estimator, loss_kernels
+from multiobs.scores import Term
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
 from multiobs.tuples import TupleSet
@@ -92,7 +93,7 @@ def _one(problem: Problem, seed: np.random.SeedSequence) -> tuple[Any, float]:
     weight: FloatArray = rng.exponential(size=problem.X.shape[0])
     if problem.weight is not None:
         weight = weight * problem.weight
-    fitted = fitting.fit_estimator(
+    fitted = fit_estimator(
         problem.estimator,
         problem.statistic,
         problem.tuples,
@@ -102,31 +103,45 @@ def _one(problem: Problem, seed: np.random.SeedSequence) -> tuple[Any, float]:
         rng,
         problem.limit,
     )
-    return fitted.estimator, _constant_fit(fitted.pooled)
+    return fitted.estimator, _constant_fit(problem.statistic, fitted.pooled)
 
 
-def _constant_fit(pooled: pooling.Pooled) -> float:
-    """Return the statistic of the carried labels as a constant: E[psi], or E[psi]/E[chi]."""
-    total = pooled.weight @ pooled.values
-    below = total[1] if pooled.values.shape[1] > 1 else float(pooled.weight.sum())
-    return float(total[0] / below)
+def _identification(statistic: Statistic) -> list[Kernel]:
+    """Kernels of an identification function of r, by the power of r: what a fit pools."""
+    if statistic.psi is None:
+        return [kernel for _, kernel in loss_kernels(statistic)]
+    one = constant(1.0, statistic.arity, statistic.n_columns)
+    return [statistic.psi * -1.0, one if statistic.chi is None else statistic.chi]
+
+
+def _root(totals: FloatArray) -> float:
+    """Upper root of a polynomial of degree one or two."""
+    if totals.size == 2:
+        return float(-totals[0] / totals[1])
+    d, b, a = totals
+    return float((-b + np.sqrt(max(b * b - 4 * a * d, 0.0))) / (2 * a))
+
+
+def _constant_fit(statistic: Statistic, pooled: pooling.Pooled) -> float:
+    """Return the statistic of the carried labels as a constant."""
+    totals = pooled.weight @ pooled.values
+    if statistic.psi is None:
+        return _root(totals)
+    below = float(pooled.weight.sum()) if statistic.chi is None else totals[1]
+    return float(totals[0] / below)
 
 
 def constant_error(problem: Problem) -> float:
     """Exact standard error of the constant fit under shared labels."""
-    statistic = problem.statistic
-    assert statistic.psi is not None
-    psi, chi = statistic.psi, statistic.chi
-    loss = squared(psi) if chi is None else ratio(psi, chi)
-    kernels = [psi] if chi is None else [psi, chi]
+    kernels = _identification(problem.statistic)
     y = problem.carried.labels
     pool = pooling.pool(
         problem.tuples, kernels, problem.X, y, weight=problem.weight, limit=problem.limit
     )
-    w = np.array([_constant_fit(pool)])
-    below = float(pool.weight @ pool.values[:, 1]) if chi is not None else float(pool.weight.sum())
+    totals = pool.weight @ pool.values
+    w = np.array([_root(totals)])
+    terms = [Term(kernel, (w,) * k) for k, kernel in enumerate(kernels)]
     ones = np.ones((problem.X.shape[0], 1))
-    V = meat(
-        slope_of(loss, w), problem.tuples, ones, y, w, problem.weight, 1, problem.limit
-    ).variance()
-    return float(np.sqrt(max(V[0, 0], 0.0)) / (2.0 * below))
+    found = meat(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit)
+    slope = sum(k * total * w[0] ** (k - 1) for k, total in enumerate(totals) if k)
+    return float(np.sqrt(max(found.variance()[0, 0], 0.0)) / abs(slope))

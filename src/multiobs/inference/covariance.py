@@ -5,16 +5,17 @@ from typing import final
 
 import numpy as np
 
-from multiobs import pooling
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, Features, Lifted
 from multiobs.designs import Design
-from multiobs.inference.meat import Independent, Meat, anchor_overlap, meat
+from multiobs.inference.meat import Meat, meat
+from multiobs.pooled import frame_at
 from multiobs.risk import Risk
 from multiobs.scores import slope_of
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
-from multiobs.tuples import TupleSet, Windows
+from multiobs.tuples import TupleSet
+from multiobs.units import loss_degree
 
 
 @final
@@ -128,16 +129,8 @@ def degrees_of_freedom(found: Meat, V: FloatArray) -> float:
 def _meat(record: Record) -> Meat:
     Z, w, reference = _extended(record)
     slope = slope_of(record.statistic.loss, w, reference)
-    return meat(
-        slope,
-        record.tuples,
-        Z,
-        record.carried.labels,
-        w,
-        record.weight,
-        record.w.size,
-        record.limit,
-    )
+    p = record.w.size
+    return meat(slope, record.tuples, Z, record.carried.labels, w, record.weight, p, record.limit)
 
 
 def _extended(record: Record) -> tuple[Features, FloatArray, FloatArray | None]:
@@ -156,33 +149,33 @@ def _extended(record: Record) -> tuple[Features, FloatArray, FloatArray | None]:
 
 
 def _pooled_meat(record: Record) -> Meat:
-    """Scores of pooled pseudo-observations: one per anchor, at its mean representative."""
-    slope = slope_of(record.statistic.loss, record.w, record.reference)
-    assert isinstance(slope, list)
-    kernels = [term.kernel for term in slope]
-    pool = pooling.pool(
-        record.tuples,
-        kernels,
-        record.X,
-        record.carried.labels,
-        weight=record.weight,
-        limit=record.limit,
+    """Scores of rows whose tuples were pooled, each tuple put at the row it is counted for.
+
+    Features that are not affine in x, and labels that were divided by a pilot of their spread,
+    vary little inside a neighbourhood; this approximation is as good as the pooling itself.
+    """
+    p, weight = record.w.size, record.weight
+    w = np.concatenate([record.w, [-1.0, 0.0]])
+    level = np.concatenate([np.zeros(p + 1), [1.0]])
+    reference = None if record.reference is None else level
+    slope = slope_of(record.statistic.loss, w, reference)
+    z, size = _framed(record, record.X)
+    share = size ** (1.0 / record.tuples.arity)
+    if np.any(share != 1.0):
+        weight = share if weight is None else share * weight
+    return meat(
+        slope, record.tuples, z, record.carried.labels, w, weight, p, record.limit, local=True
     )
-    z = record.design.columns(pool.x)
-    total = np.zeros(z.shape[0])
-    for term, mean in zip(slope, pool.values.T, strict=True):
-        value = mean
-        for form in term.forms:
-            value = value * (z @ form)
-        total += value
-    by_row = np.zeros((record.X.shape[0], z.shape[1]))
-    by_row[pool.anchors] = (total * pool.weight)[:, None] * z
-    overlap = anchor_overlap(record.tuples)
-    if isinstance(record.tuples, Windows):
-        by_row = by_row[record.tuples.order]
-    p = z.shape[1]
-    naive = by_row.T @ by_row
-    return Meat(by_row, overlap or Independent(), np.zeros((p, p)), naive, "anchors")
+
+
+def _framed(record: Record, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Features of carried labels at x: scaled columns, pilot and level; and the loss's size."""
+    statistic = record.statistic
+    columns, frame = record.design.columns(x), frame_at(statistic, record.carried, x)
+    level = np.zeros(x.shape[0]) if record.reference is None else columns @ record.reference
+    scaled = np.column_stack([columns, frame.shift]) / frame.stretch[:, None]
+    size = frame.stretch ** (loss_degree(statistic) / (float(statistic.scale or 0) or 1.0))
+    return np.column_stack([scaled, level]), size
 
 
 def _hessian(risk: Risk, w: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ windows; and with :math:`a_i` the scores of the tuples anchored at row i,
 exact for sliding windows, and noisier the more anchors a window holds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -28,7 +29,8 @@ from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
 from multiobs.inference.chain import Chain, binomial
-from multiobs.scores import Slope, sum_scores, tuple_scores
+from multiobs.losses import Loss
+from multiobs.scores import Slope, Term, sum_scores, tuple_scores
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 SAMPLED = 20_000  # most tuples drawn for the correction of wide windows
@@ -122,6 +124,7 @@ def meat(
     weight: FloatArray | None,
     p: int,
     limit: int = LIMIT,
+    local: bool = False,
 ) -> Meat:
     """Estimate the variance of the gradient of the risk at its minimum.
 
@@ -141,6 +144,10 @@ def meat(
         Weights of the rows.
     p : int
         How many coefficients were estimated.
+    limit : int
+        The most tuples that are enumerated.
+    local : bool
+        Put each tuple at the row it is counted for, which costs the same for any features.
     """
     count = tuples.count()
     none = np.zeros((p, p))
@@ -170,7 +177,10 @@ def meat(
                 times = times * importance[places]
             h = overlap.spread(times[:, None])[:, 0] * unit_leverage(rows, times)
             return Meat(a * inflation(h), overlap, none, a.T @ a, "anchors")
-    g = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)[:, :p]
+    if local and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
+        g = local_scores(slope, tuples, Z, y, weight, limit)[:, :p]
+    else:
+        g = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)[:, :p]
     size = min(SAMPLED, max(4_000, 4 * tuples.n_rows))
     drawn = tuples.sample(size, np.random.default_rng(0))
     counts = membership_counts(tuples)
@@ -199,6 +209,26 @@ def meat(
         return Meat(g, Independent(), correction, naive, "rows")
     assert isinstance(tuples, Windows)
     return Meat(g[tuples.order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
+
+
+def local_scores(
+    terms: Sequence[Term],
+    tuples: TupleSet,
+    Z: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+    limit: int,
+) -> FloatArray:
+    """Scores of rows with the features of each tuple taken at the row itself, (n, p)."""
+    one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
+    total = np.zeros(tuples.n_rows)
+    for term in terms:
+        bare = Term(term.kernel, ())
+        value = sum_scores([bare], tuples, ones, y, one, weight, limit=limit)[:, 0]
+        for form in term.forms:
+            value = value * (Z @ form)
+        total += value
+    return total[:, None] * Z
 
 
 def unit_leverage(z: FloatArray, times: FloatArray) -> FloatArray:

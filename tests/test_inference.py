@@ -1,0 +1,366 @@
+"""Covariance under shared labels, intervals, tests of hypotheses, summary, bootstrap."""
+
+import importlib
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer
+
+from multiobs import MultiObservationRegressor, samplers, statistics
+from multiobs.inference import limits, quantile, wald
+from multiobs.inference.meat import meat
+from multiobs.risk import empirical_risk
+from multiobs.scores import slope_of, sum_scores
+
+contract_room = importlib.import_module("multiobs.contract")
+fitting_room = importlib.import_module("multiobs.fitting")
+meat_room = importlib.import_module("multiobs.inference.meat")
+
+STATISTICS = {
+    "variance": statistics.variance(),
+    "ucb": statistics.ucb(2.0),
+    "gini": statistics.gini_mean_difference(),
+    "minvar": statistics.minvar(2),
+    "squared_cv": statistics.squared_cv(),
+    "central_moment": statistics.central_moment(3),
+}
+SAMPLERS = {
+    "nearby": samplers.Nearby(0.12),
+    "sliding": samplers.SlidingWindow(),
+    "nearest": samplers.Nearest(5),
+    "disjoint": samplers.Disjoint(),
+    "improved": samplers.Improved(),
+}
+
+
+def rows(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=(n, 1))
+    return x, 1.0 + np.sin(3 * x[:, 0]) + np.sqrt(0.5 + x[:, 0]) * rng.normal(size=n)
+
+
+def derivative(statistic, r, c, labels):
+    """Derivative of the loss by hand: (r - c)(a r² + b r + d) for roots, else from the kernels."""
+    loss = statistic.loss
+    Y = labels[None, :]
+    if statistic.name == "ucb":
+        d, b, a = (float(k(Y)[0]) for k in (loss.constant, loss.linear, loss.quadratic))
+        return (r - c) * (a * r * r + b * r + d)
+    return float(loss.gradient(np.array([r]), Y)[0])
+
+
+def loops(statistic, tuples, X, y, w, gamma, weight):
+    """V by its definition: products of scores of all pairs of tuples that share a row."""
+    listed = tuples.listed()
+    scores, members = [], []
+    for t in range(listed.count()):
+        chosen = listed.members[t]
+        place = X[chosen].mean(axis=0) if listed.representative is None else None
+        if place is None:
+            place = X[listed.representative[t]]
+        z = np.append(1.0, place)
+        factor = 1.0 if weight is None else float(np.prod(weight[chosen]))
+        c = 0.0 if gamma is None else float(gamma @ z)
+        scores.append(factor * derivative(statistic, float(w @ z), c, y[chosen]) * z)
+        members.append(set(chosen.tolist()))
+    V = np.zeros((2, 2))
+    for (s, a), (t, b) in product(zip(scores, members, strict=True), repeat=2):
+        if a & b:
+            V += np.outer(s, t)
+    return V
+
+
+@pytest.fixture
+def plain_scores(monkeypatch):
+    """Leave the leverage correction out."""
+    monkeypatch.setattr(meat_room, "inflation", lambda h: np.ones((h.size, 1)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_variance_of_gradient_is_its_definition(name, sampler, weighted, plain_scores):
+    statistic = STATISTICS[name]
+    X, y = rows(24)
+    rng = np.random.default_rng(1)
+    weight = rng.uniform(0.5, 2.0, size=24) if weighted else None
+    tuples = SAMPLERS[sampler].build(X, statistic.arity, rng)
+    w = np.array([0.7, 0.4])
+    gamma = np.array([-0.5, 0.2]) if name == "ucb" else None
+    Z = np.column_stack([np.ones(24), X])
+    found = meat(slope_of(statistic.loss, w, gamma), tuples, Z, y, w, weight, 2)
+    expected = loops(statistic, tuples, X, y, w, gamma, weight)
+    assert_allclose(found.variance(), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("sampler", ["nearby", "nearest"])
+@pytest.mark.parametrize("name", ["variance", "ucb", "gini"])
+def test_sums_by_rows_equal_listed_pairs(name, sampler, plain_scores, monkeypatch):
+    statistic = STATISTICS[name]
+    X, y = rows(80)
+    tuples = SAMPLERS[sampler].build(X, 2, np.random.default_rng(0))
+    w, Z = np.array([0.7, 0.4]), np.column_stack([np.ones(80), X])
+    gamma = np.array([-0.5, 0.2]) if name == "ucb" else None
+    slope = slope_of(statistic.loss, w, gamma)
+    listed = meat(slope, tuples, Z, y, w, None, 2)
+    monkeypatch.setattr(contract_room, "FEW", 0)
+    monkeypatch.setattr(meat_room, "LISTED", 0)
+    summed = meat(slope, tuples, Z, y, w, None, 2)
+    assert (listed.kind, summed.kind) == ("tuples", "rows")
+    assert_allclose(summed.variance(), listed.variance(), rtol=1e-9)
+    assert_allclose(summed.naive, listed.naive, rtol=1e-9)
+
+
+def test_drawn_correction_of_wide_windows_is_unbiased(plain_scores, monkeypatch):
+    statistic = statistics.minvar(3)
+    X, y = rows(60)
+    tuples = samplers.Nearby(0.15).build(X, 4, np.random.default_rng(0))
+    w, Z = np.array([0.7, 0.4]), np.column_stack([np.ones(60), X])
+    slope = slope_of(statistic.loss, w)
+    exact = meat(slope, tuples, Z, y, w, None, 2).variance()
+    monkeypatch.setattr(meat_room, "LISTED", 0)
+    drawn = meat(slope, tuples, Z, y, w, None, 2)
+    assert drawn.kind == "rows"
+    assert_allclose(drawn.variance(), exact, rtol=0.1)
+
+
+@pytest.mark.parametrize("by_anchor", [False, True])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_scores_add_up_to_the_gradient(name, by_anchor, monkeypatch):
+    monkeypatch.setattr(contract_room, "FEW", 0)
+    statistic = STATISTICS[name]
+    X, y = rows(60)
+    tuples = samplers.Nearby(0.2).build(X, statistic.arity, np.random.default_rng(0))
+    w, Z = np.array([0.7, 0.4]), np.column_stack([np.ones(60), X])
+    gamma = np.array([-0.5, 0.2]) if name == "ucb" else None
+    risk = empirical_risk(statistic, tuples, Z, y, reference=gamma)
+    slope = slope_of(statistic.loss, w, gamma)
+    found = sum_scores(slope, tuples, Z, y, w, None, by_anchor=by_anchor).sum(axis=0)
+    times = 1 if by_anchor else statistic.arity
+    assert_allclose(found, times * risk.gradient(w), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["variance", "ucb", "minvar"])
+def test_scores_vanish_in_sum_at_the_fit(name):
+    X, y = rows(200)
+    model = MultiObservationRegressor(STATISTICS[name], samplers.Nearby("paper")).fit(X, y)
+    record = model._inference.record
+    assert record.carried.pilot is not None
+    from multiobs.inference.covariance import _extended
+
+    Z, w, reference = _extended(record)
+    slope = slope_of(record.statistic.loss, w, reference)
+    g = sum_scores(slope, record.tuples, Z, record.carried.labels, w, record.weight)
+    p = record.w.size
+    assert np.abs(g[:, :p].sum(axis=0)).max() < 1e-6 * np.abs(g[:, :p]).sum()
+
+
+def test_one_observation_is_least_squares_with_hc2_errors():
+    X, y = rows(50)
+    model = MultiObservationRegressor("mean", transport=None).fit(X, y)
+    Z = np.column_stack([np.ones(50), X])
+    inverse = np.linalg.inv(Z.T @ Z)
+    residual = y - Z @ (inverse @ Z.T @ y)
+    leverage = np.einsum("ia,ab,ib->i", Z, inverse, Z)
+    hc2 = inverse @ (Z.T * (residual**2 / (1 - leverage))) @ Z @ inverse
+    assert_allclose(model.coef_cov_, hc2, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["variance", "ucb", "minvar", "gini"])
+def test_covariance_follows_units_and_row_order(name):
+    X, y = rows(120)
+    statistic = STATISTICS[name]
+    sampler = samplers.Nearest(5)
+    base = MultiObservationRegressor(statistic, sampler, transport=None).fit(X, y).coef_cov_
+    power = statistic.scale
+    bigger = MultiObservationRegressor(statistic, sampler, transport=None).fit(X, 1e3 * y)
+    assert_allclose(bigger.coef_cov_, base * 1e3 ** (2 * power), rtol=1e-6)
+    wider = MultiObservationRegressor(statistic, sampler, transport=None).fit(7 * X + 2, y)
+    assert_allclose(wider.coef_cov_[1, 1], base[1, 1] / 49, rtol=1e-6)
+    order = np.random.default_rng(0).permutation(120)
+    shuffled = MultiObservationRegressor(statistic, sampler, transport=None)
+    assert_allclose(shuffled.fit(X[order], y[order]).coef_cov_, base, rtol=1e-6)
+
+
+def test_fit_computes_no_covariance_and_pickles():
+    X, y = rows(100)
+    model = MultiObservationRegressor("variance").fit(X, y)
+    assert "covariance" not in vars(model._inference)
+    copy = pickle.loads(pickle.dumps(model))
+    assert_allclose(copy.coef_cov_, model.coef_cov_)
+    assert "covariance" in vars(model._inference)
+    assert clone(model).get_params() == model.get_params()
+    eigenvalues = np.linalg.eigvalsh(model.coef_cov_)
+    assert eigenvalues.min() > 0
+
+
+def test_interval_matches_coefficients_and_level():
+    X, y = rows(300)
+    model = MultiObservationRegressor("ucb", samplers.Nearby("paper")).fit(X, y)
+    found = model.predict_interval([[0.5]])[0]
+    z = np.array([1.0, 0.5])
+    error = np.sqrt(z @ model.coef_cov_ @ z)
+    q = quantile(0.95, model._inference.df)
+    assert_allclose(found, model.predict([[0.5]]) + np.array([-q, q]) * error)
+    wide = model.predict_interval([[0.5]], level=0.99)[0]
+    assert wide[0] < found[0] < found[1] < wide[1]
+
+
+def test_positive_statistics_stay_positive():
+    X, y = rows(30)
+    model = MultiObservationRegressor("variance", transport=None).fit(X, y)
+    at = np.array([[0.02], [0.5]])
+    auto, log = model.predict_interval(at), model.predict_interval(at, method="log")
+    assert np.all(auto > 0)
+    assert_allclose(auto, log)
+    assert_allclose(np.sqrt(auto[:, 0] * auto[:, 1]), model.predict(at))
+    linear = model.predict_interval(at, method="linear")
+    assert_allclose(linear.mean(axis=1), model.predict(at))
+
+
+def test_limits_respect_both_ends_of_a_domain():
+    centre, error = np.array([0.9, -0.2]), np.array([0.3, 0.1])
+    found = limits(centre, error, np.inf, 0.95, "auto", (0.0, 1.0))
+    assert 0 < found[0, 0] < 0.9 < found[0, 1] < 1
+    assert_allclose(found[1], [-0.2 - 0.196, -0.2 + 0.196], atol=1e-3)  # outside: plain scale
+    upper = limits(np.array([-1.0]), np.array([0.5]), np.inf, 0.95, "auto", (-np.inf, 0.0))
+    assert upper[0, 0] < -1 < upper[0, 1] < 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": 1.5}, "level must lie between 0 and 1, got 1.5"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"bias": "none"}, "bias must be one of 'undersmooth'"),
+    ],
+)
+def test_interval_errors_state_the_rule(arguments, message):
+    X, y = rows()
+    model = MultiObservationRegressor("gini_mean_difference").fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model.predict_interval(X, **arguments)
+
+
+def test_log_method_needs_positive_estimates():
+    X, y = rows(60)
+    model = MultiObservationRegressor("minvar").fit(X, y - 10)
+    with pytest.raises(ValueError, match="needs positive estimates"):
+        model.predict_interval([[0.5]], method="log")
+
+
+def test_wald_test_of_one_coefficient_is_its_t_test():
+    X, y = rows(300)
+    model = MultiObservationRegressor("variance").fit(X, y)
+    table = model.summary().table
+    found = model.wald_test([[0.0, 1.0]])
+    assert_allclose(found.statistic, table[1, 2] ** 2)
+    assert_allclose(found.p_value, table[1, 3])
+    assert_allclose(model.test_constant().p_value, found.p_value)
+    assert_allclose(model.wald_test([0.0, 1.0], q=float(model.coef_[0])).statistic, 0, atol=1e-12)
+    with pytest.raises(ValueError, match="R must have 2 columns"):
+        model.wald_test([[1.0]])
+
+
+def test_wald_with_redundant_hypotheses_has_the_rank_as_df():
+    R = np.array([[1.0, 0.0], [2.0, 0.0]])
+    found = wald(np.array([2.0, 1.0]), np.eye(2), R, np.zeros(2), np.inf, "b = 0")
+    assert found.df_num == 1
+    assert_allclose(found.statistic, 4.0)
+
+
+def test_constant_with_splines_and_with_nothing_to_test():
+    X, y = rows(300)
+    model = MultiObservationRegressor(
+        "variance", samplers.SlidingWindow(), features=SplineTransformer(3)
+    )
+    found = model.fit(X, y).test_constant()
+    assert found.df_num == 4  # five splines sum to one
+    assert 0 < found.p_value < 1
+    flat = MultiObservationRegressor("variance", features=FunctionTransformer(np.ones_like))
+    with pytest.raises(ValueError, match="features must vary"):
+        flat.fit(X, y).test_constant()
+
+
+def test_pooled_features_have_errors_close_to_listed_ones(monkeypatch):
+    X, y = rows(400)
+    make = SplineTransformer(3)
+    sampler = samplers.Nearby("paper")
+    exact = MultiObservationRegressor("variance", sampler, features=make).fit(X, y)
+    monkeypatch.setattr(fitting_room, "POOL_ABOVE", 10)
+    pooled = MultiObservationRegressor("variance", sampler, features=make).fit(X, y)
+    at = np.linspace(0.1, 0.9, 9)[:, None]
+    known, rough = exact._inference, pooled._inference
+    monkeypatch.setattr(meat_room, "LISTED", 0)
+    assert rough.record.pooled
+    assert rough.covariance.kind == "rows"
+    assert_allclose(rough.standard_errors(at), known.standard_errors(at), rtol=0.1)
+
+
+def test_summary_as_text_html_and_frame():
+    pandas = pytest.importorskip("pandas")
+    X, y = rows(200)
+    frame = pandas.DataFrame(X, columns=["dose"])
+    model = MultiObservationRegressor("variance", samplers.Nearby("paper")).fit(frame, y)
+    summary = model.summary(level=0.9)
+    text = str(summary)
+    for word in ("dose", "intercept", "Metasamples", "Epsilon", "converged", "[0.05", "0.95]"):
+        assert word in text
+    assert f"{model.n_metasamples_:,}" in text
+    assert "<table>" in summary._repr_html_()
+    assert "dose" in summary._repr_html_()
+    table = summary.to_frame()
+    assert list(table.index) == ["intercept", "dose"]
+    assert_allclose(table["coef"], [model.intercept_, model.coef_[0]])
+    assert_allclose(table["std err"], np.sqrt(np.diag(model.coef_cov_)))
+    assert model._inference.effective_size < model.n_metasamples_
+
+
+def test_undersmoothed_interval_leaves_a_fast_mean_behind():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(500, 1))
+    y = 2 * np.sin(16 * np.pi * x[:, 0]) + rng.normal(size=500)
+    model = MultiObservationRegressor("variance", samplers.Nearby("paper"), transport=None)
+    model.fit(x, y)
+    low, _ = model.predict_interval([[0.5]])[0]
+    assert low > 1.1  # the movement of the mean is counted as spread
+    low, high = model.predict_interval([[0.5]], bias="undersmooth")[0]
+    assert low < 1 < high
+
+
+@pytest.mark.parametrize("sampler", [samplers.SlidingWindow(), samplers.Nearby("paper")])
+def test_bootstrap_of_a_line_agrees_with_the_sandwich(sampler):
+    X, y = rows(300)
+    at = np.array([[0.2], [0.8]])
+    boot = MultiObservationRegressor(
+        "variance", sampler, estimator=LinearRegression(), random_state=0, transport=None
+    ).fit(X, y)
+    limits_boot = boot.predict_interval(at, n_bootstrap=100)
+    line = MultiObservationRegressor("variance", sampler, transport=None).fit(X, y)
+    error = line._inference.standard_errors(at)
+    found = boot._replicates.standard_errors(at) * boot.units_.factor
+    assert_allclose(found, error, rtol=0.25)
+    again = MultiObservationRegressor(
+        "variance", sampler, estimator=LinearRegression(), random_state=0, transport=None, n_jobs=2
+    ).fit(X, y)
+    with parallel_config(backend="threading"):  # processes take long to start
+        assert_allclose(again.predict_interval(at, n_bootstrap=100), limits_boot, rtol=1e-12)
+    assert np.all(limits_boot > 0)
+
+
+def test_other_regressors_have_no_coefficients():
+    X, y = rows()
+    model = MultiObservationRegressor("variance", estimator=LinearRegression()).fit(X, y)
+    for name in ("summary", "test_constant"):
+        with pytest.raises(AttributeError, match=f"{name} needs the linear class"):
+            getattr(model, name)()
+    with pytest.raises(AttributeError, match="coef_cov_ needs the linear class"):
+        _ = model.coef_cov_
+    with pytest.raises(ValueError, match="bias must be None"):
+        model.predict_interval(X, bias="undersmooth")
