@@ -11,6 +11,7 @@ Each picture is a ``Display`` object in the manner of scikit-learn: ``from_estim
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, plots, samplers, statistics
 
@@ -39,8 +40,9 @@ plots.FittedStatisticDisplay.from_estimator(model, X, y, y_unit="cm", x_label="x
 # A statistic in the units of y that moves with it, such as MINVAR or an upper confidence bound, is
 # drawn over the data.
 
-bound = MultiObservationRegressor(statistics.ucb(2.0)).fit(X, y)
-plots.FittedStatisticDisplay.from_estimator(bound, X, y, y_unit="cm", x_label="x [s]", level=None)
+splines = SplineTransformer(n_knots=7, include_bias=False)
+bound = MultiObservationRegressor(statistics.ucb(2.0), features=splines).fit(X, y)
+plots.FittedStatisticDisplay.from_estimator(bound, X, y, y_unit="cm", x_label="x [s]")
 
 # %%
 # Reliability
@@ -91,8 +93,8 @@ plots.DriftBiasDisplay.from_data("variance", X, y, y_unit="cm")
 # ------------
 # The variance depends on the first two of five columns.
 
-wide = rng.normal(size=(3000, 5))
-noise = np.sqrt(np.exp(0.4 * wide[:, 0]) + 0.5 * np.abs(wide[:, 1]))
+wide = rng.uniform(-1, 1, size=(3000, 5))
+noise = np.sqrt(2 + 0.8 * wide[:, 0] - 0.5 * wide[:, 1])
 label = wide[:, 2] + noise * rng.normal(size=3000)
 linear = MultiObservationRegressor("variance", "nearest").fit(wide, label)
 plots.CoefficientDisplay.from_estimator(

@@ -66,9 +66,10 @@ class EpsilonPathDisplay:
             p.epsilon, p.score, p.score_se, fmt="o-", ms=4, lw=1.5, color=BLUE, capsize=2,
             label="held-out score ± se of its difference from the best",
         )  # fmt: skip
-        for each in self.axes_:
-            each.axvline(p.best, color=GREY, ls="--", lw=1, label=f"best: ε = {p.best:.3g}")
-            each.set_xscale("log")
+        top.axvline(p.best, color=GREY, ls="--", lw=1, label=f"best: ε = {p.best:.3g}")
+        bottom.axvline(p.best, color=GREY, ls="--", lw=1)
+        top.set_xscale("log")
+        bottom.set_xscale("log")
         top.set_ylabel("mean loss (smaller is better)")
         for q, place in enumerate(p.at):
             where = ", ".join(f"{value:.3g}" for value in np.atleast_1d(place))

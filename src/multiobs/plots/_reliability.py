@@ -101,18 +101,27 @@ class ReliabilityDisplay:
         low = float(min(np.nanmin(c.forecast), np.nanmin(c.observed - 2 * c.se)))
         high = float(max(np.nanmax(c.forecast), np.nanmax(c.observed + 2 * c.se)))
         self.ax_.plot([low, high], [low, high], "--", color=GREY, lw=1, label="calibrated")
-        if c.curve_forecast.size > 1:
+        left, right = float(c.forecast.min()), float(c.forecast.max())
+        # Beyond the outer bins an isotonic regression follows single metasamples.
+        inside = (c.curve_forecast >= left) & (c.curve_forecast <= right)
+        if np.count_nonzero(inside) > 1:
             self.ax_.plot(
-                c.curve_forecast, c.curve_observed, color=BLUE, lw=1.5, label="isotonic regression"
+                c.curve_forecast[inside],
+                c.curve_observed[inside],
+                color=BLUE,
+                lw=1.5,
+                label="isotonic regression",
             )
         self.ax_.errorbar(
             c.forecast, c.observed, 1.96 * c.se, fmt="o", ms=5, color=ORANGE, capsize=2, lw=1.2,
             label=f"{self.name}, bins with 95 % intervals",
         )  # fmt: skip
         pad = 0.05 * (high - low)
-        self.ax_.set_ylim(low - pad, high + pad)
+        self.ax_.set_ylim(low - pad, high + 4 * pad)  # room for the legend
+        margin = 0.08 * (right - left) or 0.1 * (abs(right) or 1.0)
+        self.ax_.set_xlim(left - margin, right + margin)
         unit = unit_of(c.statistic, y_unit)
         self.ax_.set_xlabel(label(f"forecast {title(c.statistic)}", unit))
         self.ax_.set_ylabel(label(f"observed {title(c.statistic)}", unit))
-        finish(self.ax_)
+        finish(self.ax_, place="upper left")
         return self

@@ -45,7 +45,7 @@ class CalibrationTest:
     def __str__(self) -> str:
         return (
             f"mean identification {self.mean:.4g} (se {self.se:.4g}, t {self.t:.2f}, "
-            f"p {self.p:.4f}); joint Wald {self.wald:.2f} on {self.df} df, p {self.joint_p:.4f}"
+            f"p {self.p:.3g}); joint Wald {self.wald:.2f} on {self.df} df, p {self.joint_p:.3g}"
         )
 
 

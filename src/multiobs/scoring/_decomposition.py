@@ -99,4 +99,12 @@ def decompose(
         )
     own, recalibrated = fixed.mean(r), fixed.mean(better)
     flat = fixed.mean(np.full(r.size, fixed.best_constant()))
-    return Decomposition(own, own - recalibrated, flat - recalibrated, flat)
+    size = max(abs(own), abs(flat))
+    return Decomposition(
+        own, _difference(own, recalibrated, size), _difference(flat, recalibrated, size), flat
+    )
+
+
+def _difference(a: float, b: float, size: float) -> float:
+    """Return a - b, zero where only rounding tells them apart."""
+    return 0.0 if abs(a - b) <= 1e-13 * size else a - b
