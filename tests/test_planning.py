@@ -216,6 +216,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["plan.npz"]
 
 
+def test_only_plain_arrays_are_saved(tmp_path):
+    with pytest.raises(ValueError, match="must hold plain numbers or text, got objects in 'a'"):
+        store.save_arrays(tmp_path / "a.npz", {"a": np.array([object()])})
+    assert os.listdir(tmp_path) == []
+
+
 def test_saved_statistics(tmp_path):
     path = tmp_path / "plan.npz"
     _, _, plan = make_plan(statistic=statistics.ucb(8.0))
@@ -514,6 +520,7 @@ def test_comparison_table_and_json():
 
 
 def test_comparison_in_fifty_dimensions_has_no_infinite_json():
+    pytest.importorskip("pandas")
     found = planning.compare_designs(1e-4, Problem("variance", d=50))
     assert "Infinity" not in found.to_json()
     assert found.to_frame()["design"].tolist()[0] == "two-moment"

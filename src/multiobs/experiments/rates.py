@@ -191,7 +191,7 @@ def rates_figure(study: RateStudy, ax: Any = None) -> Any:
     import matplotlib.pyplot as plt  # only pictures need it
 
     if ax is None:
-        ax = plt.subplots(figsize=(6, 4.2))[1]
+        ax = plt.subplots(figsize=(6, 4.2), layout="constrained")[1]
     lines = ((study.direct, "direct", -1.0), (study.two_moment, "two moments", -2 / 3))
     for found, name, theory in lines:
         n = np.array(found.sizes, dtype=np.float64)

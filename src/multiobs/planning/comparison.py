@@ -11,7 +11,7 @@ from multiobs import _check, bounds
 from multiobs.bounds.risk import FAST_DELTA
 from multiobs.planning.problem import Problem
 from multiobs.planning.simulation import DESIGNS, Design, Scenario, SimulatedSize, simulated_size
-from multiobs.planning.sizes import Form, Theorem, sample_size
+from multiobs.planning.sizes import Form, Theorem, guarantee, sample_size
 
 WORDS = {
     "two-moment": "two moments",
@@ -163,15 +163,13 @@ class Comparison:
         import matplotlib.pyplot as plt  # only pictures need it
 
         if ax is None:
-            ax = plt.subplots(figsize=(7, 4.5))[1]
+            ax = plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
         known = [row.labels for row in self.rows if row.labels and isfinite(row.labels)]
         grid = np.unique(np.geomspace(200, max([2000.0, *known]) * 2, 60).astype(int))
         theorems: dict[str, Theorem] = {"Theorem 1": "slow", "replicates": "replicates"}
         if self.problem.sigma > 0 and self.problem.K > 0 and self.delta <= FAST_DELTA:
             theorems["Theorem 2"] = "fast"
         for name, theorem in theorems.items():
-            from multiobs.planning.sizes import guarantee
-
             promised = [
                 guarantee(self.problem, labels=int(n), theorem=theorem, delta=self.delta)
                 for n in grid

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from multiobs import _check, statistics
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.estimators import MultiObservationRegressor
-from multiobs.planning.selection import Selection, select
+from multiobs.planning.selection import Selection, select, wanted
 from multiobs.planning.store import load_arrays, save_arrays
 from multiobs.statistics import Statistic
 
@@ -104,7 +104,7 @@ class LabelPlan:
         LabelPlan
         """
         chosen = statistics.resolve(statistic)
-        n = _wanted(budget, n_metasamples, chosen.arity)
+        n = wanted(budget, n_metasamples, chosen.arity)
         return cls(
             chosen,
             select(
@@ -390,14 +390,3 @@ def _from_catalogue(name: str, parameters: dict[str, Any]) -> Statistic:
         )
     statistic: Statistic = getattr(statistics, name)(**parameters)
     return statistic
-
-
-def _wanted(budget: int | None, n_metasamples: int | None, m: int) -> int:
-    if (budget is None) == (n_metasamples is None):
-        raise ValueError("give exactly one of budget and n_metasamples, got both or neither")
-    if n_metasamples is not None:
-        return _check.integer("n_metasamples", n_metasamples, low=1)
-    labels = _check.integer("budget", budget, low=1)
-    if labels < m:
-        raise ValueError(f"budget must cover one metasample of {m} labels, got {labels}")
-    return labels // m

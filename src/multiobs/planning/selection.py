@@ -90,6 +90,18 @@ def select(
     return Selection(anchors, rows, points[anchors], points[rows], radius, limit, total)
 
 
+def wanted(budget: int | None, n_metasamples: int | None, m: int) -> int:
+    """Return the number of metasamples that a budget, or a number given, stands for."""
+    if (budget is None) == (n_metasamples is None):
+        raise ValueError("give exactly one of budget and n_metasamples, got both or neither")
+    if n_metasamples is not None:
+        return _check.integer("n_metasamples", n_metasamples, low=1)
+    labels = _check.integer("budget", budget, low=1)
+    if labels < m:
+        raise ValueError(f"budget must cover one metasample of {m} labels, got {labels}")
+    return labels // m
+
+
 def _read_pool(X: npt.ArrayLike) -> FloatArray:
     points: FloatArray = np.asarray(X, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points

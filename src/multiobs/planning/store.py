@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,14 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[A
     ...     load_arrays(Path(folder) / "a.npz")["x"].tolist(), os.listdir(folder)
     ([0, 1, 2], ['a.npz'])
     """
+    pickled = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if pickled:
+        raise ValueError(f"arrays must hold plain numbers or text, got objects in {pickled[0]!r}")
     target = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+            np.savez(file, **cast(Any, arrays))  # numpy types the names of arrays as its flags
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
