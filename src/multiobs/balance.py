@@ -6,10 +6,9 @@ weights of tuples then give the ends of x, on which a slope depends most, almost
 
 import numpy as np
 
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs._windows import window_sums
-from multiobs.pilots import one_thread
+from multiobs.transport import fit_spread
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 
@@ -79,13 +78,10 @@ def even_curvature(lam: float, X: FloatArray, residuals: FloatArray) -> FloatArr
     residuals : ndarray (n,)
         Labels less a pilot of their mean.
     """
-    squares = residuals**2
-    level = float(squares.mean())
+    level = float(np.mean(residuals**2))
     if not level > 0:
         return np.ones(residuals.size)
-    with one_thread(squares.size):
-        rough = SplinePilot().fit(X, squares).predict(X)
-    spread = np.sqrt(np.maximum(rough, 0.05 * level))
+    spread = fit_spread(X, residuals, None).predict(X)
     weight = (spread * (spread + np.sqrt(level))) ** -0.5 / lam
     return np.asarray(weight / weight.mean())
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from multiobs import _check, fitting, scoring, statistics
+from multiobs import _check, fitting, pooled, scoring, statistics
 from multiobs._sklearn import validate_data
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, Plan
@@ -192,7 +192,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         self.n_metasamples_, self.units_ = ready.count, ready.units
         limit = LIMIT if size is None else max(LIMIT, size)
         if self.estimator is not None:
-            fitted = fitting.fit_estimator(
+            fitted = pooled.fit_estimator(
                 self.estimator,
                 statistic,
                 ready.tuples,

@@ -10,8 +10,9 @@ from typing import Literal, final
 
 import numpy as np
 
+from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
-from multiobs.pilots import Piloted, fit_pilot
+from multiobs.pilots import Piloted, fit_pilot, one_thread
 from multiobs.statistics import Statistic
 
 Transport = Literal["auto", "location", "location-scale"] | None
@@ -32,16 +33,40 @@ class Carried:
         The pilot itself, of the first column of y.
     folds : ndarray of int (n,) or None
         Rows that were carried by the same fit of the pilot and may be in one tuple.
+    spread : Spread or None
+        What the residuals were divided by, with ``transport="location-scale"``.
     """
 
     labels: FloatArray
     offset: FloatArray | None
     pilot: Piloted | None
     folds: IntArray | None = None
+    spread: "Spread | None" = None
+
+
+@final
+@dataclass(frozen=True)
+class Spread:
+    """A pilot b(x) > 0 of the standard deviation, by which carried labels are divided."""
+
+    pilot: SplinePilot
+    floor: float
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value at positions X (n, d)."""
+        return np.sqrt(np.maximum(self.pilot.predict(X), self.floor))
+
+
+def fit_spread(X: FloatArray, residuals: FloatArray, weight: FloatArray | None) -> Spread:
+    """Smooth the squared residuals; a twentieth of their mean is the least it can be."""
+    squares = residuals**2
+    level = float(np.average(squares, weights=weight))
+    with one_thread(squares.size):
+        return Spread(SplinePilot().fit(X, squares, weight), 0.05 * level if level > 0 else 1.0)
 
 
 def carry(
-    kind: Literal["location"] | None,
+    kind: Literal["location", "location-scale"] | None,
     statistic: Statistic,
     X: FloatArray,
     y: FloatArray,
@@ -51,7 +76,7 @@ def carry(
 
     Parameters
     ----------
-    kind : "location" or None
+    kind : "location", "location-scale" or None
         None leaves the labels as they are: the paper's estimators.
     statistic : Statistic
         Must declare what a shift does to it.
@@ -72,4 +97,13 @@ def carry(
     labels = residuals[:, 0] if y.ndim == 1 else residuals
     offset = levels[:, 0] if statistic.shift == "equivariant" else None
     folds = next((pilot.folds for pilot in pilots if pilot.folds is not None), None)
-    return Carried(np.ascontiguousarray(labels), offset, pilots[0], folds)
+    spread = None
+    if kind == "location-scale":
+        if statistic.scale is None or y.ndim == 2:
+            raise ValueError(
+                f"transport must be 'location' or None for {statistic!r}, whose scale is not "
+                f"declared or which has two outputs, got {kind!r}"
+            )
+        spread = fit_spread(X, labels, weight)
+        labels = labels / spread.predict(X)
+    return Carried(np.ascontiguousarray(labels), offset, pilots[0], folds, spread)
