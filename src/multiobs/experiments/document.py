@@ -21,8 +21,9 @@ def _introduction(plan: Plan) -> Iterator[str]:
     yield "# The claims of the paper's experiments, measured"
     yield ""
     yield (
-        f"{plan.trials} trials of each point ({plan.few} of the sweeps over amplitude, lambda and "
-        f"replicates, {plan.beyond_trials} beyond n = {max(plan.sizes)}). Claims are judged at n = "
+        f"{plan.trials} trials of each point ({plan.few} of the default estimator and the sweeps "
+        f"over amplitude, lambda and replicates, {plan.beyond_trials} beyond n = "
+        f"{max(plan.sizes)}). Claims are judged at n = "
         f"{plan.reference}. A ratio is of median mean squared errors, smaller than one when the "
         "first method is better, with 95 % bootstrap limits over trials; p is Wilcoxon's "
         "signed-rank test of the log ratio within trials; wins is the share of trials in which the "

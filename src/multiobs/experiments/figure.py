@@ -103,7 +103,11 @@ def _panels(
             if len(measured) > 1 or (measured and len(plan.sizes) == 1):
                 handles.setdefault(name, _curve(axis, trials, panel, name, measured))
         axis.set_title(scenario(panel).title, fontsize=10)
-        _logarithmic(axis, "n", [n for n in sizes if n not in (800, 1600)])
+        _logarithmic(axis, "n", sizes)
+        # Few labels leave some methods without any usable fit; they must not flatten the others.
+        first = [trials.quartiles(panel, m, sizes[0])[1] for m in methods
+                 if (panel, m, sizes[0]) in trials]  # fmt: skip
+        axis.set_ylim(top=min(axis.get_ylim()[1], 30.0 * float(np.median(first))))
     for axis in axes.ravel()[len(plan.panels) :]:
         axis.set_visible(False)
     figure.suptitle(title, fontsize=11)
@@ -168,7 +172,12 @@ def _logarithmic(axis: Any, label: str, ticks: Sequence[float]) -> None:
     """Both axes logarithmic, x with the measured values written out."""
     axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks], fontsize=7)
+    shown = [ticks[0]]
+    gap = (max(ticks) / min(ticks)) ** 0.09  # nearer than this, labels would touch
+    for tick in ticks[1:]:
+        if tick / shown[-1] >= gap:
+            shown.append(tick)
+    axis.set_xticks(shown, [str(tick) for tick in shown], fontsize=7)
     axis.minorticks_off()
     axis.set_xlabel(label)
     axis.set_ylabel("MSE")

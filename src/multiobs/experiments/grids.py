@@ -19,6 +19,7 @@ FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 AMPLITUDES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 LAMBDAS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _REPLICATE_FACTORS = (0.25, 0.5, 2.0, 4.0)
+_DEAR = ("default",)  # validates its own width and transport in every fit
 _BEYOND_METHODS = (*PAPER_METHODS, "nearby x8", "default", "residual")
 
 
@@ -33,8 +34,9 @@ class Plan(NamedTuple):
     sizes : tuple of int
         Numbers of labels.
     trials : int
-        Trials of each point of the figure and of the sweep over epsilon; the sweeps over amplitude
-        and lambda have a quarter of them, sizes beyond the figure a twentieth.
+        Trials of each point of the figure and of the sweep over epsilon; the default estimator,
+        which validates in every fit, and the sweeps over amplitude and lambda have a quarter of
+        them, sizes beyond the figure a twentieth.
     sweeps, beyond : bool
         Whether the footnotes' sweeps, and the sizes to 10^5, are computed too.
 
@@ -42,7 +44,7 @@ class Plan(NamedTuple):
     --------
     >>> plan = Plan(("minvar-exponential",), (100,), 10, sweeps=False, beyond=False)
     >>> [request.method for request in plan.requests()]  # doctest: +NORMALIZE_WHITESPACE
-    ['improved', 'sliding', 'nearby', 'empirical', 'nearby x8', 'default', 'local']
+    ['improved', 'sliding', 'nearby', 'empirical', 'nearby x8', 'local', 'default']
     """
 
     panels: tuple[str, ...] = PANELS
@@ -58,7 +60,7 @@ class Plan(NamedTuple):
 
     @property
     def few(self) -> int:
-        """Trials of the sweeps over amplitude and lambda."""
+        """Trials of the default estimator and of the sweeps over amplitude and lambda."""
         return max(min(self.trials, 20), self.trials // 4)
 
     @property
@@ -78,7 +80,10 @@ class Plan(NamedTuple):
 
     def figure(self) -> list[Request]:
         """Cover the paper's figure, with our additions."""
-        found = self._product(self.panels, (*PAPER_METHODS, *ADDITIONS), self.sizes, self.trials)
+        dear = [name for name in ADDITIONS if name in _DEAR]
+        others = [name for name in (*PAPER_METHODS, *ADDITIONS) if name not in _DEAR]
+        found = self._product(self.panels, others, self.sizes, self.trials)
+        found += self._product(self.panels, dear, self.sizes, self.few)
         return [request for request in found if _drawn(request)]
 
     def beyond_figure(self) -> list[Request]:

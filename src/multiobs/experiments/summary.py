@@ -1,6 +1,7 @@
 """Medians over trials, and comparisons of two methods paired by trial, with their uncertainty."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -138,6 +139,7 @@ class Trials:
         return {name: (int(a), int(b)) for name, a, b in zip(methods, low, high, strict=True)}
 
 
+@lru_cache(maxsize=4)
 def _resample(size: int) -> IntArray:
     """Bootstrap row numbers, the same for every method of that many trials."""
     return np.random.default_rng(size).integers(size, size=(_RESAMPLES, size))
