@@ -8,8 +8,8 @@ days as the other observation.
 """
 
 # %%
-# Eight years of days
-# -------------------
+# Two thousand days
+# -----------------
 # The spread moves slowly and jumps into a crisis; losses have heavy tails. Four desks forecast the
 # bound: one knows the law, one smooths past squares, one takes the long-run average, one is
 # optimistic.
@@ -43,8 +43,9 @@ forecasts = {
 # Verdicts
 # --------
 # *Zone*: significantly better (green) or worse (red) than the benchmark. *Light*: calibrated by the
-# identification function, yellow below p = 5 %, red below 0.01 %. The second table says how far the
-# verdicts depend on how many days count as neighbours.
+# identification function, yellow below p = 5 %, red below 0.01 %. The long-run average is right on
+# average, so its light is green, but it scores worse: calibration alone is no proof of skill. The
+# second table says how far the verdicts depend on how many days count as neighbours.
 
 report = scoring.backtest(statistics.ucb(lam), time, loss, forecasts, benchmark="smoothed squares")
 print(report)

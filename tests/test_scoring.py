@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -82,7 +82,7 @@ def test_quartic_score_is_the_integral_from_its_reference_level():
         a, b = pair
         s = np.linspace(level, at, 20_001)
         V = lam**2 / 2 * (a - b) ** 2 - a * b + (a + b) * s - s**2
-        return np.trapezoid(-(s - level) * V, s)
+        return integrate.trapezoid(-(s - level) * V, s)
 
     expected = loop_score(x, y, r, 2, loss)
     assert scoring.score(UCB, x, y, r, reference=level) == pytest.approx(expected, rel=1e-6)
@@ -350,7 +350,7 @@ def test_murphy_curve_integrates_to_the_squared_score():
     r = (1 + x) ** 2
     theta = np.linspace(0, 40, 40_001)
     curve = scoring.murphy_curve("variance", x, y, {"true": r}, theta=theta)
-    area = 2 * np.trapezoid(curve.scores[0], theta)
+    area = 2 * integrate.trapezoid(curve.scores[0], theta)
     assert area == pytest.approx(scoring.score("variance", x, y, r), rel=1e-3)
 
 

@@ -105,5 +105,9 @@ class BacktestDisplay:
         bottom.set_xlabel("window [rows in time]")
         bottom.set_ylabel("score less the best")
         bottom.set_title(f"Backtest of {title(report.statistic)}: sensitivity", fontsize="medium")
-        finish(bottom)
+        bottom.margins(y=0.1)
+        low, high = bottom.get_ylim()
+        bottom.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
+        finish(bottom, legend=False)
+        bottom.legend(frameon=False, ncols=2, loc="upper center")
         return self

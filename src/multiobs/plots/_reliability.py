@@ -100,7 +100,7 @@ class ReliabilityDisplay:
         c = self.curve
         low = float(min(np.nanmin(c.forecast), np.nanmin(c.observed - 2 * c.se)))
         high = float(max(np.nanmax(c.forecast), np.nanmax(c.observed + 2 * c.se)))
-        self.ax_.plot([low, high], [low, high], "--", color=GREY, lw=1, label="calibrated")
+        self.ax_.axline((low, low), slope=1, ls="--", color=GREY, lw=1, label="calibrated")
         left, right = float(c.forecast.min()), float(c.forecast.max())
         # Beyond the outer bins an isotonic regression follows single metasamples.
         inside = (c.curve_forecast >= left) & (c.curve_forecast <= right)
