@@ -390,10 +390,13 @@ def test_boosting_learns_a_curve():
     assert error[0] < 0.5 * error[1]
 
 
-def test_root_statistics_need_the_linear_class():
+def test_a_statistic_known_by_its_loss_alone_needs_the_linear_class():
     X = np.arange(10.0)[:, None]
-    with pytest.raises(ValueError, match="estimator must be None for a statistic that is neither"):
-        paper("ucb", "sliding", estimator=LinearRegression()).fit(X, X[:, 0])
+    own = statistics.from_loss(
+        lambda r, Y: (r - Y.min(axis=1)) ** 2, lambda r, Y: 2 * (r - Y.min(axis=1)), None, 2
+    )
+    with pytest.raises(ValueError, match="estimator must be None for a statistic"):
+        paper(own, "sliding", estimator=LinearRegression()).fit(X, X[:, 0])
 
 
 # ---------------------------------------------------------------- transport

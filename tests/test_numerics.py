@@ -93,7 +93,7 @@ def test_a_random_walk_to_a_million(name, sampler):
 
 def test_a_long_random_walk_by_running_sums():
     rng = np.random.default_rng(2)
-    n = 12_000
+    n = 7000
     x = np.arange(n) / n
     walk = np.cumsum(rng.normal(size=n))
     y = 1e6 * walk / np.abs(walk).max()
@@ -177,7 +177,7 @@ def test_an_outlier_leaves_the_other_windows_alone():
     n = 4000
     x, y = np.arange(n) / n, rng.normal(size=n)
     y[10] = 1e150
-    sampler = Nearby(8.5 / n)
+    sampler = Nearby(2.5 / n)
     spoilt = fit("gini_mean_difference", sampler, x, y)
     line, _ = exact_line("gini_mean_difference", sampler, x, y)
     found = spoilt.predict([[0.9]])[0]
