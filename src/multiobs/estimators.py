@@ -8,21 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, fitting, pooled, scoring, statistics
-from multiobs._sklearn import validate_data
+from multiobs import _check, categories, fitting, pooled, scoring, statistics
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
 from multiobs.inference_mixin import InferenceMixin
 from multiobs.pipeline import Prepared, prepare
+from multiobs.rows import positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
 from multiobs.statistics import Statistic, outside_domain
 from multiobs.transport import Transport
@@ -162,8 +156,12 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         alpha = _check.nonnegative("alpha", self.alpha)
         statistic = statistics.resolve(self.statistic)
         rng = generator(self.random_state)
-        X_checked, labels, weight, codes = self._rows(statistic, X, y, sample_weight, groups)
-        n, m = X_checked.shape[0], statistic.arity
+        self._categories = categories.find(X)
+        replicated = self.sampler == "replicates" or isinstance(self.sampler, Replicates)
+        rows = valid_rows(
+            self, statistic, replicated, X, y, sample_weight, groups, self._categories
+        )
+        n, m = rows.X.shape[0], statistic.arity
         if n < m:
             raise ValueError(
                 f"{statistic.name} needs at least {m} rows (observations in one metasample), "
@@ -171,7 +169,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
             )
         if not statistic.trusted:
             drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
-            statistics.verify(statistic, labels[drawn])
+            statistics.verify(statistic, rows.y[drawn])
         size = self.max_tuples
         if size is not None:
             size = _check.integer("max_tuples", size, low=1)
@@ -179,10 +177,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
             statistic,
             self.sampler,
             self.transport,
-            X_checked,
-            labels,
-            weight,
-            codes,
+            rows,
             rng,
             may_shift=bool(self.fit_intercept),
             max_tuples=size,
@@ -196,7 +191,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
                 self.estimator,
                 statistic,
                 ready.tuples,
-                X_checked,
+                rows.X,
                 ready.carried,
                 ready.weight,
                 rng,
@@ -206,8 +201,8 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
             self._remember_problem(ready, self.estimator, rng, limit)
             self.plan_ = FitPlan(ready.reasons, (), type(self.estimator).__name__)
         else:
-            self._fit_linear(ready, alpha, codes, limit)
-        self._warn_outside(X_checked)
+            self._fit_linear(ready, alpha, rows.groups, limit)
+        self._warn_outside(rows.X)
         if self.verbose:
             print(self.plan_)
         return self
@@ -228,8 +223,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         return self._predict(self._positions(X))
 
     def _positions(self, X: npt.ArrayLike) -> FloatArray:
-        checked: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
-        return checked
+        return positions(self, X, self._categories)
 
     def score(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
@@ -247,7 +241,11 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         """
         prediction = self.predict(X)
         return -scoring.score(
-            self.statistic_, np.asarray(X), np.asarray(y), prediction, sample_weight=sample_weight
+            self.statistic_,
+            self._positions(X),
+            np.asarray(y),
+            prediction,
+            sample_weight=sample_weight,
         )
 
     def __sklearn_tags__(self) -> "Tags":
@@ -260,60 +258,6 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
     def _more_tags(self) -> dict[str, bool]:
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
-
-    def _rows(
-        self,
-        statistic: Statistic,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None,
-        groups: npt.ArrayLike | None,
-    ) -> tuple[FloatArray, FloatArray, FloatArray | None, IntArray | None]:
-        """Validated rows: positions, labels, weights and group codes, absent rows left out."""
-        positions: FloatArray = validate_data(self, X, dtype=np.float64)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        labels: FloatArray
-        given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
-        check_consistent_length(positions, given)
-        codes = None
-        if groups is not None:
-            check_consistent_length(positions, groups)
-            codes = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
-            codes = codes.astype(np.int64)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, positions, dtype=np.float64, ensure_non_negative=True
-            )
-        wide = given.ndim == 2 and given.shape[1] > 1 and statistic.n_columns == 1
-        if wide and (self.sampler == "replicates" or isinstance(self.sampler, Replicates)):
-            repeats = given.shape[1]  # rows (x, y_1 .. y_r) are r rows that share x
-            positions = np.repeat(positions, repeats, axis=0)
-            labels = given.reshape(-1)
-            codes = None if codes is None else np.repeat(codes, repeats)
-            weight = None if weight is None else np.repeat(weight, repeats)
-        elif statistic.n_columns == 1:
-            labels = column_or_1d(given, warn=True)
-        elif given.ndim == 2 and given.shape[1] == statistic.n_columns:
-            labels = given
-        else:
-            raise ValueError(
-                f"{statistic.name} needs y with {statistic.n_columns} columns, "
-                f"got shape {given.shape}"
-            )
-        if weight is not None:
-            if not np.any(weight > 0):
-                raise ValueError("sample_weight must be positive somewhere, got only zeros")
-            present = weight > 0
-            if not np.all(present):
-                positions, labels, weight = positions[present], labels[present], weight[present]
-                codes = None if codes is None else codes[present]
-            if np.all(weight == weight[0]):
-                weight = None  # equal weights change nothing
-        return positions, labels, weight, codes
 
     def _fit_linear(
         self, ready: Prepared, alpha: float, codes: IntArray | None, limit: int

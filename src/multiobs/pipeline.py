@@ -11,6 +11,7 @@ from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
 from multiobs.forest import honest_leaves
 from multiobs.losses import RootLoss
+from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried, Transport, carry
@@ -60,10 +61,7 @@ def prepare(
     statistic: Statistic,
     sampler: str | Sampler,
     transport: Transport,
-    X: FloatArray,
-    y: FloatArray,
-    weight: FloatArray | None,
-    groups: IntArray | None,
+    rows: ValidRows,
     rng: np.random.Generator,
     may_shift: bool,
     max_tuples: int | None,
@@ -76,8 +74,8 @@ def prepare(
         What is estimated.
     sampler, transport : see MultiObservationRegressor
         May be "auto".
-    X, y, weight, groups : ndarray
-        Validated rows: positions (n, d), labels, weights or None, group codes or None.
+    rows : ValidRows
+        Positions, labels, weights and codes.
     rng : Generator
         For samplers that draw.
     may_shift : bool
@@ -85,7 +83,8 @@ def prepare(
     max_tuples : int or None
         Size of a random subset of the tuples.
     """
-    choice = choose(statistic, sampler, transport, X)
+    X, y, weight, groups = rows.X, rows.y, rows.weight, rows.groups
+    choice = choose(statistic, sampler, transport, rows.place)
     units = label_units(statistic, y, may_shift, weight)
     labels = units.inward(y)
     carried = carry(choice.transport, statistic, X, labels, weight)
@@ -93,8 +92,8 @@ def prepare(
     if carried.pilot is not None:
         reasons.append(f"pilot: {carried.pilot.name}")
     apart = _crossed(groups, carried.folds)
-    built = _settled(choice, statistic, X, labels, carried, weight, apart, rng, reasons)
-    tuples = built.build(X, statistic.arity, rng, apart)
+    built = _settled(choice, statistic, rows, labels, carried, weight, apart, rng, reasons)
+    tuples = built.build(rows.place, statistic.arity, rng, apart)
     count = tuples.count()
     if count == 0:
         raise ValueError(
@@ -119,7 +118,7 @@ def prepare(
 def _settled(
     choice: Choice,
     statistic: Statistic,
-    X: FloatArray,
+    rows: ValidRows,
     labels: FloatArray,
     carried: Carried,
     weight: FloatArray | None,
@@ -130,12 +129,14 @@ def _settled(
     """Return a sampler with nothing left to choose."""
     chosen = choice.sampler
     if isinstance(chosen, str):
-        return Leaves(honest_leaves(X, labels, statistic.arity, rng))
+        return Leaves(honest_leaves(rows.X, labels, statistic.arity, rng))
     open_width = isinstance(chosen, Nearby) and chosen.epsilon == "auto"
     open_count = isinstance(chosen, Nearest) and chosen.n_neighbors == "auto"
     if not (open_width or open_count) or statistic.arity == 1:
         return chosen
-    found = selection.by_validation(chosen, statistic, X, labels, carried, weight, groups)
+    found = selection.by_validation(
+        chosen, statistic, rows.X, rows.place, labels, carried, weight, groups
+    )
     reasons.append(f"sampler: {found!r}, by validation on adjacent held-out rows")
     return found
 

@@ -36,6 +36,7 @@ def by_validation(
     sampler: Sampler,
     statistic: Statistic,
     X: FloatArray,
+    place: FloatArray,
     y: FloatArray,
     carried: Carried,
     weight: FloatArray | None,
@@ -49,8 +50,8 @@ def by_validation(
         What is to be settled.
     statistic : Statistic
         What is estimated.
-    X, y : ndarray
-        Positions (n, d), labels in comfortable units.
+    X, place, y : ndarray
+        Columns of the class (n, d), positions that the sampler sees, labels in comfortable units.
     carried : Carried
         The same labels carried by transport.
     weight, groups : ndarray or None
@@ -58,12 +59,12 @@ def by_validation(
     """
     assert isinstance(sampler, Nearby | Nearest)
     n, m = X.shape[0], statistic.arity
-    options = candidates(sampler, X, m)
+    options = candidates(sampler, place, m)
     if len(options) == 1 or n < 8 * m:
         return options[0]
     rows = np.arange(n) if n <= PROBE else np.arange(0, n, n // PROBE)
     # Blocks of adjacent rows alternate between the halves, so that both cover all of x.
-    order = rows[np.argsort(X[rows, 0], kind="stable")]
+    order = rows[np.argsort(place[rows, 0], kind="stable")]
     half = np.empty(order.size, dtype=np.int64)
     half[:] = (np.arange(order.size) // (2 * m)) % 2
     total = np.zeros(len(options))
@@ -78,11 +79,11 @@ def by_validation(
         importance = None if weight is None else weight[inside]
         design = make_design(None, X[inside], intercept=True)
         for i, option in enumerate(options):
-            tuples = option.build(X[inside], m, np.random.default_rng(0), codes)
+            tuples = option.build(place[inside], m, np.random.default_rng(0), codes)
             if tuples.count() == 0:
                 total[i] = np.inf
                 continue
             fitted = fit_linear(statistic, tuples, design, X[inside], part, importance, 0.0)
             prediction = design.columns(X[outside]) @ fitted.w
-            total[i] += score(statistic, X[outside], y[outside], prediction)
+            total[i] += score(statistic, place[outside], y[outside], prediction)
     return options[int(np.argmin(total))]

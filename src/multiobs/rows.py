@@ -1,0 +1,135 @@
+"""Validated rows: positions, labels, weights and codes, with absent rows left out."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+)
+
+from multiobs._sklearn import validate_data
+from multiobs._types import FloatArray, IntArray
+from multiobs.categories import Categories
+from multiobs.statistics import Statistic
+
+
+@final
+@dataclass(frozen=True)
+class ValidRows:
+    """Rows that are fit to be used.
+
+    Attributes
+    ----------
+    X : ndarray (n, d)
+        Columns of the class of functions: numbers, then indicators of categories.
+    place : ndarray (n, q)
+        Positions that the sampler sees: the numeric columns.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    weight : ndarray (n,) or None
+        Weights.
+    groups : ndarray of int (n,) or None
+        Codes that a tuple never crosses.
+    """
+
+    X: FloatArray
+    place: FloatArray
+    y: FloatArray
+    weight: FloatArray | None
+    groups: IntArray | None
+
+
+def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> FloatArray:
+    """Validate positions at which to predict, with the categories of the fit."""
+    if found is None:
+        checked: FloatArray = validate_data(estimator, X, reset=False, dtype=np.float64)
+        return checked
+    if isinstance(X, np.ndarray | list):
+        raise ValueError(
+            f"X must be a data frame with the categorical columns of the fit "
+            f"({', '.join(found.levels)}), got {type(X).__name__}"
+        )
+    coded = validate_data(estimator, found.coded(X), reset=False, dtype=np.float64)
+    return found.expand(coded)[0]
+
+
+def valid_rows(
+    estimator: Any,
+    statistic: Statistic,
+    replicated: bool,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    sample_weight: npt.ArrayLike | None,
+    groups: npt.ArrayLike | None,
+    found: Categories | None,
+) -> ValidRows:
+    """Validate everything that ``fit`` is given.
+
+    Parameters
+    ----------
+    estimator : MultiObservationRegressor
+        Gets ``n_features_in_`` and ``feature_names_in_``.
+    statistic : Statistic
+        Says how many columns y has.
+    replicated : bool
+        Whether several columns of y are replicates at the same x.
+    X, y, sample_weight, groups : array-like
+        As given by the user.
+    found : Categories or None
+        The categorical columns of X.
+    """
+    given_X = X if found is None else found.coded(X)
+    full: FloatArray = validate_data(estimator, given_X, dtype=np.float64)
+    place, joint = full, None
+    if found is not None:
+        numeric = [c for c in range(full.shape[1]) if c not in found.places]
+        place = full[:, numeric] if numeric else np.zeros((full.shape[0], 1))
+        full, joint = found.expand(full)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
+    check_consistent_length(full, given)
+    codes = joint
+    if groups is not None:
+        check_consistent_length(full, groups)
+        own = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        codes = own if joint is None else own * (int(joint.max()) + 1) + joint
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(
+            sample_weight, full, dtype=np.float64, ensure_non_negative=True
+        )
+    labels: FloatArray
+    wide = given.ndim == 2 and given.shape[1] > 1 and statistic.n_columns == 1
+    if wide and replicated:
+        repeats = given.shape[1]  # rows (x, y_1 .. y_r) are r rows that share x
+        full, place = np.repeat(full, repeats, axis=0), np.repeat(place, repeats, axis=0)
+        labels = given.reshape(-1)
+        codes = None if codes is None else np.repeat(codes, repeats)
+        weight = None if weight is None else np.repeat(weight, repeats)
+    elif statistic.n_columns == 1:
+        labels = column_or_1d(given, warn=True)
+    elif given.ndim == 2 and given.shape[1] == statistic.n_columns:
+        labels = given
+    else:
+        raise ValueError(
+            f"{statistic.name} needs y with {statistic.n_columns} columns, got shape {given.shape}"
+        )
+    if weight is not None:
+        present = weight > 0
+        if not np.any(present):
+            raise ValueError("sample_weight must be positive somewhere, got only zeros")
+        if not np.all(present):
+            full, place, labels = full[present], place[present], labels[present]
+            weight = weight[present]
+            codes = None if codes is None else codes[present]
+        if np.all(weight == weight[0]):
+            weight = None  # equal weights change nothing
+    return ValidRows(full, place, labels, weight, codes)
