@@ -230,6 +230,17 @@ def test_equal_forecasts_are_told_apart_in_five_per_cent_of_trials(errors):
     assert 0.03 <= rejected / 400 <= 0.08
 
 
+def test_five_observations_keep_the_size_too():
+    # Counting two tuples once for every common row would reject in 0.3 % of trials.
+    rejected = 0
+    for trial in range(200):
+        rng = np.random.default_rng([3, trial])
+        x, y = rng.uniform(size=400), rng.exponential(size=400)
+        found = scoring.compare(statistics.minvar(4), x, y, {"high": 0.25, "low": 0.15})
+        rejected += found.difference("high", "low").p < 0.05
+    assert 0.02 <= rejected / 200 <= 0.1
+
+
 def test_calibration_test_keeps_its_size_and_finds_ten_per_cent():
     rejected = found = 0
     for trial in range(300):
