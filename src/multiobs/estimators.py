@@ -10,15 +10,28 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, categories, fitting, pooled, scoring, statistics
+from multiobs import (
+    _check,
+    categories,
+    fitting,
+    pooled,
+    samplers,
+    scoring,
+    statistics,
+    streaming,
+)
 from multiobs._types import FloatArray, IntArray
+from multiobs.categories import Categories
 from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
+from multiobs.diagnostics import MetasampleReport, metasample_report
 from multiobs.inference_mixin import InferenceMixin
 from multiobs.pipeline import Prepared, prepare
-from multiobs.rows import positions, valid_rows
+from multiobs.rows import batch, positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
+from multiobs.solve import Solution
 from multiobs.statistics import Statistic, outside_domain
+from multiobs.streaming import Stream
 from multiobs.transport import Transport
 
 if TYPE_CHECKING:
@@ -101,6 +114,9 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
     True
     """
 
+    _stream: Stream | None = None  # rows of partial_fit
+    _categories: Categories | None = None
+
     def __init__(
         self,
         statistic: str | Statistic = "variance",
@@ -156,7 +172,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         alpha = _check.nonnegative("alpha", self.alpha)
         statistic = statistics.resolve(self.statistic)
         rng = generator(self.random_state)
-        self._categories = categories.find(X)
+        self._categories, self._stream = categories.find(X), None
         replicated = self.sampler == "replicates" or isinstance(self.sampler, Replicates)
         rows = valid_rows(
             self, statistic, replicated, X, y, sample_weight, groups, self._categories
@@ -206,6 +222,53 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
         if self.verbose:
             print(self.plan_)
         return self
+
+    def partial_fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
+        """Fit rows that arrive in increasing x; equal to ``fit`` on all rows so far.
+
+        Needs one column of x, ``SlidingWindow()`` or ``Nearby`` with a number for epsilon, and no
+        transport; only the rows within one window of the last are kept.
+
+        Parameters
+        ----------
+        X : array-like (k, 1)
+            Positions, none before those already seen.
+        y : array-like (k,)
+            Labels.
+        sample_weight : array-like (k,), optional
+            Weights, multiplied within a tuple.
+        """
+        first = self._stream is None
+        x, labels, weight = batch(self, X, y, sample_weight, first)
+        if self.transport is not None and self.transport != "auto":
+            raise ValueError(f"partial_fit needs transport=None, got {self.transport!r}")
+        if self._stream is None:
+            self.statistic_ = statistics.resolve(self.statistic)
+            self.sampler_ = samplers.resolve(self.sampler)
+            self._stream = streaming.begin(
+                self.statistic_, self.sampler_, x, labels, bool(self.fit_intercept)
+            )
+        self._stream = streaming.extend(self._stream, x, labels, weight)
+        stream = self._stream
+        self.n_metasamples_, self.units_, self.design_ = stream.count, stream.units, stream.design
+        self._accept(stream.solution(), ("rows as they come",), ())
+        return self
+
+    def metasample_report(self) -> MetasampleReport:
+        """Diameters, label use, drift inside tuples and effective number of metasamples."""
+        check_is_fitted(self, "plan_")
+        if self._stream is not None:
+            raise ValueError("metasample_report needs fit, got an estimator of partial_fit")
+        ready = self._prepared
+        y = ready.carried.labels
+        level = None if ready.carried.pilot is None else ready.carried.pilot.at_rows
+        if level is not None and y.ndim == 1:
+            y = y + level
+        return metasample_report(
+            ready.statistic, ready.tuples, ready.X, y, level=level, rng=np.random.default_rng(0)
+        )
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Predict the statistic at X.
@@ -276,17 +339,22 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
             limit,
         )
         self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
-        self._w = fitted.w
-        self.solution_ = fitted.solution
-        slopes, intercept = self.design_.coefficients(fitted.w)
-        self.coef_ = slopes * units.factor
-        self.intercept_ = intercept * units.factor + units.offset
-        self.plan_ = FitPlan(ready.reasons, fitted.branches, fitted.solution.solver)
-        if not fitted.solution.status.success:
+        self._accept(fitted.solution, ready.reasons, fitted.branches)
+
+    def _accept(
+        self, solution: Solution, reasons: tuple[str, ...], branches: tuple[tuple[int, Plan], ...]
+    ) -> None:
+        """Show the coefficients in the user's units, and say so if they are not to be trusted."""
+        self._w, self.solution_ = solution.w, solution
+        slopes, intercept = self.design_.coefficients(solution.w)
+        self.coef_ = slopes * self.units_.factor
+        self.intercept_ = intercept * self.units_.factor + self.units_.offset
+        self.plan_ = FitPlan(reasons, branches, solution.solver)
+        if not solution.status.success:
             warnings.warn(
-                f"{self.statistic_.name}: {fitted.solution.status.value}",
+                f"{self.statistic_.name}: {solution.status.value}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _predict(self, X: FloatArray) -> FloatArray:

@@ -133,3 +133,26 @@ def valid_rows(
         if np.all(weight == weight[0]):
             weight = None  # equal weights change nothing
     return ValidRows(full, place, labels, weight, codes)
+
+
+def batch(
+    estimator: Any,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    sample_weight: npt.ArrayLike | None,
+    first: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Validate a batch of rows of one column: x (k,), y (k,) and weights."""
+    checked = validate_data(estimator, X, reset=first, dtype=np.float64)
+    if checked.shape[1] != 1:
+        raise ValueError(f"partial_fit needs one column of x, got {checked.shape[1]}")
+    labels: FloatArray = column_or_1d(
+        check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"), warn=True
+    )
+    check_consistent_length(checked, labels)
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(
+            sample_weight, checked, dtype=np.float64, ensure_non_negative=True
+        )
+    return np.ascontiguousarray(checked[:, 0]), labels, weight

@@ -1,0 +1,134 @@
+"""What the metasamples of a fit are like: how wide, how shared, how biased by drift."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.balance import membership_counts
+from multiobs.pilots import fit_pilot
+from multiobs.statistics import Statistic
+from multiobs.tuples import TupleSet
+
+LOOKED_AT = 20_000  # tuples that diameters and drift are read off
+
+
+@final
+@dataclass(frozen=True)
+class MetasampleReport:
+    """Numbers that say whether the metasamples can be trusted; ``print`` it.
+
+    Attributes
+    ----------
+    metasamples, rows, unused_rows : int
+        How many tuples, rows, and rows in no tuple.
+    diameter_median, diameter_max : float
+        Largest distance of two members, in standard deviations of x.
+    label_use_mean, label_use_max : float
+        How many tuples a label is in.
+    drift : float
+        Mean squared shift of the pilot's mean inside a tuple, in squared units of y.
+    drift_share : float
+        The drift relative to the mean squared difference of labels within tuples.
+    effective_metasamples : float
+        How many tuples without a common label would use the rows as evenly.
+    carried : bool
+        Whether transport takes the drift out of the labels.
+    """
+
+    metasamples: int
+    rows: int
+    unused_rows: int
+    diameter_median: float
+    diameter_max: float
+    label_use_mean: float
+    label_use_max: float
+    drift: float
+    drift_share: float
+    effective_metasamples: float
+    carried: bool
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether a typical tuple spans a good part of the data: then the fit means little."""
+        return not self.carried and self.diameter_median > 1.0 and self.drift_share > 0.2
+
+    def __str__(self) -> str:
+        lines = [
+            f"metasamples            {self.metasamples:.6g} of {self.rows} rows",
+            f"rows in none           {self.unused_rows}",
+            f"diameter               median {self.diameter_median:.3g}, "
+            f"max {self.diameter_max:.3g} (standard deviations of x)",
+            f"label use              mean {self.label_use_mean:.4g}, max {self.label_use_max:.4g}",
+            f"drift inside a tuple   {self.drift:.3g} (y²), {self.drift_share:.1%} of the squared "
+            f"differences{', taken out by transport' if self.carried else ''}",
+            f"effective metasamples  {self.effective_metasamples:.4g}",
+        ]
+        if self.too_wide:
+            lines.append("The tuples are wide and the mean moves inside them: trust little.")
+        return "\n".join(lines)
+
+
+def metasample_report(
+    statistic: Statistic,
+    tuples: TupleSet,
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    level: FloatArray | None,
+    rng: np.random.Generator,
+) -> MetasampleReport:
+    """Describe the metasamples of a fit.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        What is estimated.
+    tuples : TupleSet
+        Which rows went together.
+    X, y : ndarray
+        Positions (n, d) and labels in the user's units.
+    level : ndarray (n,) or None
+        The pilot's mean at the rows that transport used; None without transport, when a pilot
+        is fitted for this report.
+    rng : Generator
+        Draws the tuples that are looked at.
+    """
+    m = statistic.arity
+    part = tuples.sample(LOOKED_AT, rng)
+    spread = X.std(axis=0)
+    points = X / np.where(spread > 0, spread, 1.0)
+    wide = np.zeros(part.count())
+    labels = y[:, 0] if y.ndim == 2 else y
+    carried = level is not None
+    if level is None:
+        level = fit_pilot(X, labels, None).at_rows
+    shift, apart = np.zeros(part.count()), np.zeros(part.count())
+    for a in range(m):
+        for b in range(a):
+            one, two = part.members[:, a], part.members[:, b]
+            gap = points[one] - points[two]
+            wide = np.maximum(wide, np.sqrt(np.einsum("td,td->t", gap, gap)))
+            shift += (level[one] - level[two]) ** 2
+            apart += (labels[one] - labels[two]) ** 2
+    pairs = max(m * (m - 1) // 2, 1)
+    drift = float(shift.mean() / pairs) if part.count() else 0.0
+    difference = float(apart.mean() / pairs) if part.count() else 0.0
+    use = membership_counts(tuples)
+    used = use[use > 0]
+    # Kish's size of the rows' shares: equal use of n rows is worth n / m tuples that share none.
+    effective = float(used.sum() ** 2 / np.sum(used**2) / m) if used.size else 0.0
+    return MetasampleReport(
+        metasamples=tuples.count(),
+        rows=tuples.n_rows,
+        unused_rows=int(np.sum(use == 0)),
+        diameter_median=float(np.median(wide)) if wide.size else 0.0,
+        diameter_max=float(wide.max(initial=0.0)),
+        label_use_mean=float(use.mean()),
+        label_use_max=float(use.max(initial=0.0)),
+        drift=drift,
+        drift_share=drift / difference if difference > 0 else 0.0,
+        effective_metasamples=effective,
+        carried=carried,
+    )

@@ -1,0 +1,143 @@
+"""Rows that arrive in increasing x: risks of parts add, and only the last window is kept.
+
+A new batch adds the tuples that contain a new row: those of (tail + batch) less those of the tail.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.designs import Design, make_design
+from multiobs.losses import PolynomialLoss
+from multiobs.risk import MomentRisk, empirical_risk
+from multiobs.samplers import Nearby, Sampler, SlidingWindow
+from multiobs.solve import Solution, solve
+from multiobs.statistics import Statistic
+from multiobs.units import LabelUnits, label_units
+
+
+@final
+@dataclass(frozen=True)
+class Stream:
+    """State between two batches: the summed risk, and the rows that may still find partners.
+
+    Attributes
+    ----------
+    statistic, sampler, design, units
+        What is estimated, how, and in which units; fixed by the first batch.
+    risk : MomentRisk or None
+        Summed over all tuples so far; None before there are any.
+    count : int
+        How many tuples there were.
+    x, y : ndarray (k,)
+        The tail: rows within one window of the last, in comfortable units.
+    weight : ndarray (k,)
+        Weights of the tail.
+    """
+
+    statistic: Statistic
+    sampler: Sampler
+    design: Design
+    units: LabelUnits
+    risk: MomentRisk | None
+    count: int
+    x: FloatArray
+    y: FloatArray
+    weight: FloatArray
+
+    def solution(self) -> Solution:
+        """Minimiser of the risk so far."""
+        if self.risk is None:
+            raise ValueError(
+                f"{self.statistic.name} needs a tuple of {self.statistic.arity} rows before it "
+                "can be fitted, got none yet"
+            )
+        return solve(self.risk)
+
+
+def begin(
+    statistic: Statistic, sampler: Sampler, x: FloatArray, y: FloatArray, intercept: bool
+) -> Stream:
+    """Fix units by the first batch and start with nothing."""
+    if not isinstance(statistic.loss, PolynomialLoss):
+        raise ValueError(
+            f"partial_fit needs a loss that is fixed in advance, got {statistic!r}, "
+            "whose reference level depends on all rows"
+        )
+    fixed = isinstance(sampler, SlidingWindow) or (
+        isinstance(sampler, Nearby) and not isinstance(sampler.epsilon, str)
+    )
+    if not fixed:
+        raise ValueError(
+            "partial_fit needs SlidingWindow() or Nearby with a number for epsilon, "
+            f"got {sampler!r}"
+        )
+    units = label_units(statistic, y, may_shift=intercept)
+    design = make_design(None, x[:, None], intercept)
+    empty = np.empty(0)
+    return Stream(statistic, sampler, design, units, None, 0, empty, empty, empty)
+
+
+def extend(stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray | None) -> Stream:
+    """Return the stream with another batch of rows, in increasing x and after all rows so far."""
+    if x.size == 0:
+        return stream
+    if np.any(np.diff(x) < 0) or (stream.x.size and x[0] < stream.x[-1]):
+        at = int(np.flatnonzero(np.diff(x) < 0)[0]) + 1 if np.any(np.diff(x) < 0) else 0
+        before = x[at - 1] if at else stream.x[-1]
+        raise ValueError(
+            f"partial_fit needs rows in increasing x, got {x[at]:g} after {before:g}"
+        )
+    new_weight = np.ones(x.size) if weight is None else weight
+    whole = (
+        np.concatenate([stream.x, x]),
+        np.concatenate([stream.y, stream.units.inward(y)]),
+        np.concatenate([stream.weight, new_weight]),
+    )
+    added, count = _risk(stream, *whole)
+    again, counted = _risk(stream, stream.x, stream.y, stream.weight)
+    if added is not None and again is not None:
+        total = added + again.scaled(-1.0)
+        assert isinstance(total, MomentRisk)
+        added = total
+    risk = stream.risk
+    if added is not None:
+        both = added if risk is None else risk + added
+        assert isinstance(both, MomentRisk)
+        risk = both
+    keep = _tail(stream, whole[0])
+    return Stream(
+        stream.statistic,
+        stream.sampler,
+        stream.design,
+        stream.units,
+        risk,
+        stream.count + count - counted,
+        *(each[keep:] for each in whole),
+    )
+
+
+def _risk(
+    stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray
+) -> tuple[MomentRisk | None, int]:
+    if x.size < stream.statistic.arity:
+        return None, 0
+    X = x[:, None]
+    tuples = stream.sampler.build(X, stream.statistic.arity, np.random.default_rng(0))
+    count = tuples.count()
+    if count == 0:
+        return None, 0
+    even = None if np.all(weight == 1.0) else weight
+    Z = stream.design.columns(X)
+    found = empirical_risk(stream.statistic, tuples, Z, y, weight=even)
+    assert isinstance(found, MomentRisk)
+    return found, count
+
+
+def _tail(stream: Stream, x: FloatArray) -> int:
+    """Position of the first row that a later row may still go with."""
+    if isinstance(stream.sampler, Nearby) and not isinstance(stream.sampler.epsilon, str):
+        return int(np.argmax(x[-1] - x <= stream.sampler.epsilon))
+    return max(x.size - (stream.statistic.arity - 1), 0)
