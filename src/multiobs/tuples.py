@@ -127,8 +127,8 @@ class Anchored(TupleSet):
 
     def count(self) -> int:
         q = self.arity - 1
-        sizes, times = np.unique(self.n_partners, return_counts=True)
-        return sum(comb(int(w), q) * int(c) for w, c in zip(sizes, times, strict=True))
+        times = np.bincount(np.maximum(self.n_partners, 0))  # no sort: this is asked often
+        return sum(comb(int(w), q) * int(times[w]) for w in np.flatnonzero(times))
 
     def chunks(self, size: int = CHUNK) -> Iterator[Tuples]:
         if self.count() > np.iinfo(np.int64).max // 2:

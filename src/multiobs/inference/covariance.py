@@ -118,7 +118,7 @@ def degrees_of_freedom(found: Meat, V: FloatArray) -> float:
     """
     n, p = found.units.shape
     inverse = np.linalg.pinv(V, hermitian=True)
-    q = np.einsum("ia,ab,ib->i", found.units, inverse, found.overlap.spread(found.units))
+    q = np.einsum("ia,ia->i", found.units @ inverse, found.overlap.spread(found.units))
     centred = (q - q.mean())[:, None]
     near = found.overlap if found.near is None else found.near
     noise = float((centred * near.spread(centred)).sum())

@@ -29,13 +29,16 @@ from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
 from multiobs.inference.chain import Chain, binomial
+from multiobs.kernels import Monomials
 from multiobs.losses import Loss
 from multiobs.scores import Slope, Term, sum_scores, tuple_scores
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
-SAMPLED = 20_000  # most tuples drawn for the correction of wide windows
+SAMPLED = 2_000  # tuples drawn for what rows count twice
 LISTED = 30_000  # tuples that are listed rather than drawn
 OVERLAPS = 20_000_000  # pairs of overlapping tuples or anchors that are kept
+NARROW = 0.1  # movement of features inside a window that scores of rows may neglect
+FEW_OVERLAPS = 500_000  # and up to how many nothing else is as quick
 
 
 class Overlap(Protocol):
@@ -151,9 +154,10 @@ def meat(
     """
     count = tuples.count()
     none = np.zeros((p, p))
-    if isinstance(tuples, Tuples) or (count <= LISTED and not _sliding(tuples)):
+    given = isinstance(tuples, Tuples)
+    if given or (tuples.arity > 2 and count <= LISTED and not _sliding(tuples)):
         part = tuples.listed()
-        pattern = tuple_overlap(part)
+        pattern = tuple_overlap(part, OVERLAPS if given else FEW_OVERLAPS)
         if pattern is not None:
             s = tuple_scores(slope, part, Z, y, w, weight)[:, :p]
             product = tuple_weights(part, weight)
@@ -177,13 +181,14 @@ def meat(
                 times = times * importance[places]
             h = overlap.spread(times[:, None])[:, 0] * unit_leverage(rows, times)
             return Meat(a * inflation(h), overlap, none, a.T @ a, "anchors")
-    if local and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
-        g = local_scores(slope, tuples, Z, y, weight, limit)[:, :p]
+    counts = membership_counts(tuples)
+    near = local or (isinstance(tuples, Windows) and _narrow(tuples, rows))
+    if near and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
+        g = local_scores(slope, tuples, Z, y, weight, counts, limit)[:, :p]
     else:
         g = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)[:, :p]
-    size = min(SAMPLED, max(4_000, 4 * tuples.n_rows))
-    drawn = tuples.sample(size, np.random.default_rng(0))
-    counts = membership_counts(tuples)
+    few = count <= 4 * SAMPLED and tuples.arity == 2
+    drawn = tuples.sample(count if few else SAMPLED, np.random.default_rng(0))
     times = counts if importance is None else counts * importance
     share = count / drawn.count()
     chain = None
@@ -217,25 +222,40 @@ def local_scores(
     Z: FloatArray,
     y: FloatArray,
     weight: FloatArray | None,
+    counts: FloatArray,
     limit: int,
 ) -> FloatArray:
     """Scores of rows with the features of each tuple taken at the row itself, (n, p)."""
     one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
     total = np.zeros(tuples.n_rows)
     for term in terms:
-        bare = Term(term.kernel, ())
-        value = sum_scores([bare], tuples, ones, y, one, weight, limit=limit)[:, 0]
+        kernel = term.kernel
+        if weight is None and isinstance(kernel, Monomials) and set(kernel.terms) <= {()}:
+            value = counts * kernel.terms.get((), 0.0)
+        else:
+            bare = Term(kernel, ())
+            value = sum_scores([bare], tuples, ones, y, one, weight, limit=limit)[:, 0]
         for form in term.forms:
             value = value * (Z @ form)
         total += value
     return total[:, None] * Z
 
 
+def _narrow(windows: Windows, rows: FloatArray) -> bool:
+    """Whether features hardly move inside a window: by less than a tenth of their deviation."""
+    if _recurring(windows):
+        return False
+    z = rows[windows.order]
+    last = np.maximum(windows.stop, 1) - 1
+    moved = np.mean((z[last] - z) ** 2, axis=0)
+    return bool(np.all(moved <= NARROW**2 * z.var(axis=0)))
+
+
 def unit_leverage(z: FloatArray, times: FloatArray) -> FloatArray:
     """Share z' (Σ times · z z')^{-1} z of one tuple at each z in the fit, (u,)."""
     info = (z * times[:, None]).T @ z
     inverse = np.linalg.pinv(info, rcond=1e-12, hermitian=True)
-    return np.asarray(np.einsum("ia,ab,ib->i", z, inverse, z))
+    return np.asarray(np.einsum("ia,ia->i", z @ inverse, z))
 
 
 def inflation(h: FloatArray) -> FloatArray:
@@ -259,13 +279,13 @@ def _touching(
     return times * ((1.0 - (1.0 - shared) ** m) / shared if shared > 0 else m)
 
 
-def tuple_overlap(part: Tuples) -> Overlap | None:
+def tuple_overlap(part: Tuples, most: int = OVERLAPS) -> Overlap | None:
     """Which listed tuples share a row, or None if too many do."""
     t, m = part.members.shape
     uses = np.bincount(part.members.ravel(), minlength=part.n_rows).astype(np.float64)
     if uses.max(initial=0.0) <= 1:
         return Independent()
-    if float(np.sum(uses**2)) > OVERLAPS:
+    if float(np.sum(uses**2)) > most:
         return None
     rows = np.repeat(np.arange(t), m)
     member = sparse.csr_array(
