@@ -23,7 +23,7 @@ class Status(Enum):
     NOT_CONVERGED = "The iterations ended before the gradient vanished."
     LEFT_REGION = (
         "Some fitted values lie below the reference level, where the loss may lead to the "
-        "spurious root."
+        "spurious root: a richer class (features=) or another reference may help."
     )
 
     @property
