@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 PACKAGE = Path("src") / "multiobs"
-SOURCES = ("_native.c", "_native_ranks.c")
+SOURCES = ("_native.c", "_native_ranks.c", "_native_totals.c")
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # No -ffast-math and no -march=native, and no contraction to fused multiply-adds:
 # the same wheel must give the same bits on every machine of a platform.

@@ -6,23 +6,70 @@
  */
 #include "_native.h"
 
+/* One group, rows i .. e - 1: each turn moves one of the two pointers, without a branch to mispredict. */
+INLINE void group_stops(const double *x, double epsilon, int64_t i, int64_t s, int64_t e, int64_t *stop)
+{
+    if (s <= i) s = i + 1;
+    while (s < e) {
+        const int64_t within = !(x[s] - x[i] > epsilon);
+        stop[i] = s;
+        s += within;
+        i += !within;
+        s += s == i;
+    }
+    for (; i < e; i++) stop[i] = e;
+}
+
+/* First s > i with x[s] - x[i] > epsilon, at most n; the test is monotone, so bisection is exact. */
+static int64_t stop_of(const double *x, double epsilon, int64_t i, int64_t n)
+{
+    int64_t low = i + 1, high = n;
+    while (low < high) {
+        const int64_t s = low + (high - low) / 2;
+        if (x[s] - x[i] > epsilon)
+            high = s;
+        else
+            low = s + 1;
+    }
+    return low;
+}
+
 /* stop[i]: first s > i with x[s] - x[i] > epsilon, at most end[i] (NULL: n). */
 API void mo_window_stops(const double *x, int64_t n, double epsilon, const int64_t *end,
                          int64_t *stop)
 {
-    int64_t s = 1;
-    for (int64_t i = 0; i < n;) {
-        /* One group: each turn moves one of the two pointers, without a branch to mispredict. */
-        const int64_t e = end ? end[i] : n;
-        if (s <= i) s = i + 1;
-        while (s < e) {
-            const int64_t within = !(x[s] - x[i] > epsilon);
-            stop[i] = s;
-            s += within;
-            i += !within;
-            s += s == i;
+    if (end || n < 1024) {
+        for (int64_t i = 0, e; i < n; i = e) {
+            e = end ? end[i] : n;
+            group_stops(x, epsilon, i, i + 1, e, stop);
         }
-        for (; i < e; i++) stop[i] = e;
+        return;
+    }
+    /* Each turn waits for the one before; four runs of anchors at once fill the waiting time. */
+    int64_t i[4], s[4], last[4];
+    for (int k = 0; k < 4; k++) {
+        i[k] = n / 4 * k;
+        last[k] = k < 3 ? n / 4 * (k + 1) : n;
+        s[k] = stop_of(x, epsilon, i[k], n);
+    }
+    while (s[0] < n && s[1] < n && s[2] < n && s[3] < n && i[0] < last[0] && i[1] < last[1] &&
+           i[2] < last[2] && i[3] < last[3])
+        for (int k = 0; k < 4; k++) {
+            const int64_t within = !(x[s[k]] - x[i[k]] > epsilon);
+            stop[i[k]] = s[k];
+            s[k] += within;
+            i[k] += !within;
+            s[k] += s[k] == i[k];
+        }
+    for (int k = 0; k < 4; k++) {
+        while (s[k] < n && i[k] < last[k]) {
+            const int64_t within = !(x[s[k]] - x[i[k]] > epsilon);
+            stop[i[k]] = s[k];
+            s[k] += within;
+            i[k] += !within;
+            s[k] += s[k] == i[k];
+        }
+        for (; i[k] < last[k]; i[k]++) stop[i[k]] = n;
     }
 }
 

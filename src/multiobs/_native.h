@@ -1,4 +1,4 @@
-/* Shared by the two C files of the package. */
+/* Shared by the C files of the package. */
 #ifndef MULTIOBS_NATIVE_H
 #define MULTIOBS_NATIVE_H
 
