@@ -78,7 +78,7 @@ MEANS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "line": lambda x: 2 * x - 1,
     "fast": lambda x: 2 * np.sin(16 * np.pi * x),
 }
-LAWS = ("normal-sine", "gamma-sine", "uniform-line", "laplace-line", "exponential-line")
+LAWS = ("normal-sine", "gamma-sine", "uniform-line", "exponential-line")
 
 
 def draw(

@@ -90,7 +90,7 @@ def replicate(
 
 def _one(problem: Problem, seed: np.random.SeedSequence) -> tuple[Any, float]:
     rng = np.random.default_rng(seed)
-    weight: FloatArray = rng.exponential(size=problem.X.shape[0])
+    weight: FloatArray = np.asarray(rng.exponential(size=problem.X.shape[0]))
     if problem.weight is not None:
         weight = weight * problem.weight
     fitted = fit_estimator(
