@@ -10,7 +10,6 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from math import factorial, prod
 from typing import final
 

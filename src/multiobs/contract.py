@@ -1,7 +1,7 @@
 r"""The one sum that data must supply, and the one place that decides how to form it.
 
-``contract(tuples, kernel, Z, y, k)`` is :math:`\sum_t h(y_t)\, \tilde z_t^{\otimes k}`.  Every branch
-of :func:`plan` returns the same array; a kernel without a fast branch is enumerated.
+``contract(tuples, kernel, Z, y, k)`` is :math:`\sum_t h(y_t)\, \tilde z_t^{\otimes k}`.  Every
+branch of :func:`plan` returns the same array; a kernel without a fast branch is enumerated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -299,8 +299,13 @@ def _row_power(z: FloatArray, k: int) -> FloatArray:
 
 def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[int]]:
     """Varying columns of Z, the values of the constant ones, and which columns vary."""
-    fixed = {c: float(Z[0, c]) for c in range(Z.shape[1]) if np.all(Z[:, c] == Z[0, c])}
-    varying = [c for c in range(Z.shape[1]) if c not in fixed]
+    n, p = Z.shape
+    few = Z[: min(n, 64)]  # most columns that vary do so at once
+    same = [c for c in range(p) if np.all(few[:, c] == Z[0, c])]
+    fixed = {c: float(Z[0, c]) for c in same if np.all(Z[:, c] == Z[0, c])}
+    varying = [c for c in range(p) if c not in fixed]
+    if len(varying) == 1:
+        return np.ascontiguousarray(Z[:, varying[0] : varying[0] + 1]), fixed, varying
     return np.ascontiguousarray(Z[:, varying]), fixed, varying
 
 

@@ -1,7 +1,8 @@
 """The class of functions linear in features: from positions x to columns Z and back."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from math import inf
+from typing import Any, Literal, final
 
 import numpy as np
 from scipy.sparse import issparse
@@ -41,10 +42,14 @@ class Design:
 
     def columns(self, X: FloatArray) -> FloatArray:
         """Columns Z (n, p) at positions X (n, d)."""
-        scaled = (self.raw(X) - self.centre) / self.spread
-        if not self.intercept:
-            return scaled
-        return np.concatenate([np.ones((X.shape[0], 1)), scaled], axis=1)
+        raw, first = self.raw(X), int(self.intercept)
+        # One column of x: columns apart in memory, so that each is read without the other.
+        order: Literal["F", "C"] = "F" if raw.shape[1] == 1 else "C"
+        out = np.ones((raw.shape[0], first + raw.shape[1]), order=order)
+        scaled = out[:, first:]
+        np.subtract(raw, self.centre, out=scaled)
+        np.divide(scaled, self.spread, out=scaled)
+        return out
 
     def features(self, X: FloatArray) -> Features:
         """What ``contract`` needs: columns of rows if affine, else how to make them from x~."""
@@ -69,6 +74,17 @@ class Design:
         top = np.concatenate([[1.0], -self.centre / self.spread])
         return np.vstack([top, np.hstack([np.zeros((q, 1)), slopes])])
 
+    def bounds(self, w: FloatArray) -> tuple[float, float]:
+        """Limits that predictions at the rows of the fit respect, without a look at the rows.
+
+        Columns without a transformer lie in [-1, 1] by the choice of their units.
+        """
+        if self.transformer is not None:
+            return -inf, inf
+        level = float(w[0]) if self.intercept else 0.0
+        reach = float(np.abs(w[int(self.intercept) :]).sum()) * (1 + 1e-12)
+        return level - reach, level + reach
+
 
 
 
@@ -87,12 +103,13 @@ def make_design(features: Any, X: FloatArray, intercept: bool) -> Design:
     transformer = None if features is None else clone(features).fit(X)
     bare = Design(transformer, np.zeros(1), np.ones(1), intercept=False)
     raw = bare.raw(X)
+    low, high = raw.min(axis=0), raw.max(axis=0)
     centre = np.zeros(raw.shape[1])
     if intercept:
         # midrange: exact for few distinct values and immune to how rows are repeated
-        centre = raw.min(axis=0) / 2 + raw.max(axis=0) / 2
-    spread = np.max(np.abs(raw - centre), axis=0, initial=0.0)
-    fixed = np.ptp(raw, axis=0) == 0.0
+        centre = low / 2 + high / 2
+    spread = np.maximum(high - centre, centre - low)
+    fixed = low == high
     if intercept:  # a constant column repeats the intercept: leave it at zero
         centre = np.where(fixed, raw[0], centre)
     spread = np.where((spread > 0) & np.isfinite(spread), spread, 1.0)

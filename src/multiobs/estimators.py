@@ -366,6 +366,10 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
 
     def _warn_outside(self, X: FloatArray) -> None:
         """Say once that the fit leaves the statistic's domain on its own training x."""
+        if self.estimator is None:
+            limits = self.units_.outward(np.array(self.design_.bounds(self._w)))
+            if not outside_domain(self.statistic_, limits).size:
+                return
         wrong = outside_domain(self.statistic_, self._predict(X))
         if wrong.size:
             low, high = self.statistic_.domain

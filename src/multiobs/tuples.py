@@ -8,6 +8,7 @@ m-subsets {anchor} + neighbours of it.  The last two are never listed unless som
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from typing import final
 
@@ -126,8 +127,15 @@ class Anchored(TupleSet):
         """Row numbers (t, m) of anchors (t,) with partner numbers (t, m-1)."""
 
     def count(self) -> int:
+        return self._counted
+
+    @cached_property
+    def _counted(self) -> int:
         q = self.arity - 1
-        times = np.bincount(np.maximum(self.n_partners, 0))  # no sort: this is asked often
+        partners = self.n_partners
+        if q == 1:
+            return int(partners.sum())
+        times = np.bincount(partners)
         return sum(comb(int(w), q) * int(times[w]) for w in np.flatnonzero(times))
 
     def chunks(self, size: int = CHUNK) -> Iterator[Tuples]:
@@ -214,7 +222,7 @@ class Windows(Anchored):
 
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         positions = np.concatenate([anchors[:, None], anchors[:, None] + 1 + partners], axis=1)
-        return self.order[positions]
+        return np.asarray(self.order[positions])
 
     def refined(self, codes: IntArray) -> "Windows":
         """Return the same windows cut so that only rows of equal code go together."""

@@ -15,6 +15,8 @@ from multiobs.kernels import Kernel, Monomials, OrderStatistic
 from multiobs.losses import BregmanLoss, Loss, PolynomialLoss, RootLoss
 from multiobs.statistics import Statistic
 
+MANY = 100_000  # units are taken of about so many rows: near enough, and no second pass
+
 
 @final
 @dataclass(frozen=True)
@@ -32,7 +34,9 @@ class LabelUnits:
 
     def inward(self, y: FloatArray) -> FloatArray:
         """Labels in comfortable units."""
-        return np.asarray((y - self.shift) / self.scale)
+        out = np.asarray(y - self.shift)
+        out /= self.scale
+        return out
 
     def outward(self, r: FloatArray) -> FloatArray:
         """Statistic in the user's units."""
@@ -61,7 +65,7 @@ def label_units(
         level = np.array([_median(column, weight) for column in columns.T])
     scale = 1.0
     if statistic.scale is not None:
-        scale = power_of_two(columns - level)
+        scale = power_of_two(columns, level)
     factor = _power(scale, statistic.scale or 0)
     if not isfinite(factor):
         raise ValueError(
@@ -78,6 +82,8 @@ def label_units(
 def _median(y: FloatArray, weight: FloatArray | None) -> float:
     """Lower median; a row of weight two counts like two rows, whatever else is fitted."""
     if weight is None:
+        if y.size > MANY:
+            y = y[:: y.size // MANY]
         return float(np.partition(y, (y.size - 1) // 2)[(y.size - 1) // 2])
     order = np.argsort(y, kind="stable")
     below = np.cumsum(weight[order])
@@ -91,12 +97,18 @@ def _power(base: float, exponent: int) -> float:
         return inf
 
 
-def power_of_two(values: FloatArray) -> float:
-    """Power of two near the root mean square, so that scaling loses no digit."""
-    largest = float(np.max(np.abs(values), initial=0.0))
+def power_of_two(columns: FloatArray, level: FloatArray) -> float:
+    """Power of two near the root mean square about a level, so that scaling loses no digit."""
+    n = columns.shape[0]
+    if n == 0:
+        return 1.0
+    largest = float(np.max(np.maximum(columns.max(axis=0) - level, level - columns.min(axis=0))))
     if not largest > 0:
         return 1.0
-    rms = largest * float(np.sqrt(np.mean((values / largest) ** 2)))
+    some = columns if n <= MANY else columns[:: n // MANY]
+    rms = largest * float(np.sqrt(np.mean(((some - level) / largest) ** 2)))
+    if n > MANY:  # an outlier among the rows not looked at must not become too large to square
+        rms = max(rms, largest / float(n) ** 0.5)
     return 2.0 ** min(frexp(rms)[1], 1023)
 
 
