@@ -19,7 +19,7 @@ from multiobs.risk import empirical_risk
 from multiobs.solve import choose_solver, solve
 
 if TYPE_CHECKING:
-    from multiobs import baselines, experiments, planning, plots, scale
+    from multiobs import baselines, experiments, planning, plots  # noqa: F401 (lazy below)
 
 __version__ = "0.1.0"
 
@@ -41,7 +41,7 @@ __all__ = [
     "statistics",
 ]
 
-_LAZY = ("baselines", "experiments", "planning", "plots", "scale")  # import multiobs stays fast
+_LAZY = ("baselines", "experiments", "planning", "plots")  # import multiobs stays fast
 
 
 def __getattr__(name: str) -> Any:

@@ -23,18 +23,23 @@ def membership_counts(tuples: TupleSet) -> FloatArray:
     if isinstance(tuples, Tuples):
         weight = np.ones(tuples.count()) if tuples.weight is None else tuples.weight
         repeated = np.repeat(weight, tuples.arity)
-        return np.bincount(tuples.members.reshape(-1), weights=repeated, minlength=n)
+        return bincount(tuples.members.reshape(-1), repeated, n)
     assert isinstance(tuples, Windows | Graph)
     partners = tuples.n_partners
     own = _binomial(partners, q)
     shared = _binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
     if isinstance(tuples, Graph):
         edges = np.repeat(shared, partners)
-        return own + np.bincount(tuples.indices, weights=edges, minlength=n)
+        return own + bincount(tuples.indices, edges, n)
     place = np.arange(partners.size, dtype=np.int64)
     lo = np.searchsorted(tuples.stop, place, side="right").astype(np.int64)
     counts = own + window_sums(shared[:, None], np.minimum(lo, place), place)[:, 0]
-    return np.bincount(tuples.order, weights=counts, minlength=n)
+    return bincount(tuples.order, counts, n)
+
+
+def bincount(rows: IntArray, weights: FloatArray, n: int) -> FloatArray:
+    """Summed weight of each of n rows."""
+    return np.asarray(np.bincount(rows, weights=weights, minlength=n), dtype=np.float64)
 
 
 def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:

@@ -76,7 +76,9 @@ def find(X: Any) -> Categories | None:
             continue  # numbers that happen to be stored as objects
         missing = [v for v in values if v is None or v != v]
         if missing:
-            raise ValueError(f"column {name!r} must not hold missing categories, got {missing[0]!r}")
+            raise ValueError(
+                f"column {name!r} must not hold missing categories, got {missing[0]!r}"
+            )
         levels[name] = tuple(sorted(set(values.tolist()), key=lambda v: (str(type(v)), v)))
         places.append(place)
     return Categories(levels, tuple(places)) if levels else None

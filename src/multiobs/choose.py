@@ -105,7 +105,7 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
         partners = min((2.0 if noisy else 0.5) * sqrt(n), ENOUGH * (4 if noisy else 1))
         partners = min(max(partners, 2.0 * (m - 1)), n - 1.0)
         epsilon = epsilon_holding(X, partners)
-        if epsilon == 0.0 and np.all(X == X[0]):
+        if epsilon == 0.0 and np.all(X[0] == X):
             return Nearby(0.0), "all rows share one x"
         return Nearby(epsilon), f"Nearby({epsilon:.4g}), windows of about {partners:.0f} rows"
     if d < MANY_COLUMNS or n < 100:

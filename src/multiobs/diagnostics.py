@@ -55,14 +55,14 @@ class MetasampleReport:
         return not self.carried and self.diameter_median > 1.0 and self.drift_share > 0.2
 
     def __str__(self) -> str:
+        removed = ", taken out by transport" if self.carried else ""
+        wide = f"median {self.diameter_median:.3g}, max {self.diameter_max:.3g}"
         lines = [
             f"metasamples            {self.metasamples:.6g} of {self.rows} rows",
             f"rows in none           {self.unused_rows}",
-            f"diameter               median {self.diameter_median:.3g}, "
-            f"max {self.diameter_max:.3g} (standard deviations of x)",
+            f"diameter               {wide} (standard deviations of x)",
             f"label use              mean {self.label_use_mean:.4g}, max {self.label_use_max:.4g}",
-            f"drift inside a tuple   {self.drift:.3g} (y²), {self.drift_share:.1%} of the squared "
-            f"differences{', taken out by transport' if self.carried else ''}",
+            f"drift inside a tuple   {self.drift:.3g} (y²), {self.drift_share:.1%}{removed}",
             f"effective metasamples  {self.effective_metasamples:.4g}",
         ]
         if self.too_wide:

@@ -52,7 +52,7 @@ class FitPlan:
         return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
 
 
-class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):
+class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Regression on a statistic of Y given x by a loss of several observations.
 
     Builds metasamples :math:`(\tilde x, y_1..y_m)` from ordinary rows and minimises

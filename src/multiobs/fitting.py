@@ -92,9 +92,7 @@ def fit_linear(
     if isinstance(statistic.loss, RootLoss):
         reference = reference_level(statistic.loss, rows, carried.labels)
     affine = not isinstance(Z, Lifted)
-    branches = tuple(
-        (k, plan(tuples, kernel, k, affine)) for k, kernel in loss_kernels(statistic)
-    )
+    branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in loss_kernels(statistic))
     many = tuples.count() > POOL_ABOVE and not isinstance(tuples, Tuples)
     if carried.spread is not None or (many and not affine):
         found: Risk = pooled_risk(statistic, tuples, design, X, carried, weight, reference, limit)

@@ -9,9 +9,7 @@ TREES = 20  # in each fold
 GROWN_ON = 20_000  # rows that trees are grown on at most
 
 
-def honest_leaves(
-    X: FloatArray, y: FloatArray, arity: int, rng: np.random.Generator
-) -> IntArray:
+def honest_leaves(X: FloatArray, y: FloatArray, arity: int, rng: np.random.Generator) -> IntArray:
     """Leaf codes (n, trees) of extremely randomised trees that never saw the row's own label.
 
     The trees are grown on y and y² of the other fold, so that they split where the mean or the

@@ -291,7 +291,7 @@ class Equality(Kernel):
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         flat = Y.reshape(Y.shape[0], -1)
-        return self.scale * np.all(flat == flat[:, :1], axis=1).astype(np.float64)
+        return np.asarray(self.scale * np.all(flat == flat[:, :1], axis=1), dtype=np.float64)
 
     def __mul__(self, factor: float) -> "Equality":
         return Equality(self._arity, self.scale * float(factor))

@@ -48,7 +48,7 @@ def batch_bounds(total: int, n: int, batches: int) -> list[tuple[int, int]]:
 
 def largest_perfect(points: FloatArray, batches: int, epsilon: float) -> int:
     """Largest n, by binary search, whose first n rows are all matched in every batch."""
-    total = points.shape[0]
+    total = int(points.shape[0])
     if batches == 0:
         return total
 

@@ -29,7 +29,10 @@ def _controller() -> ThreadpoolController:
 def one_thread(rows: int) -> AbstractContextManager[Any]:
     """Keep small work on one thread: several would wait for each other on a busy machine."""
     few = rows < 50_000
-    return _controller().limit(limits=1, user_api=None if few else "blas")
+    limited: AbstractContextManager[Any] = _controller().limit(
+        limits=1, user_api=None if few else "blas"
+    )
+    return limited
 
 
 @final

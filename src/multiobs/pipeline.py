@@ -110,9 +110,7 @@ def prepare(
         if follows and lam is not None and carried.pilot is not None:
             weight = weight * even_curvature(float(lam), X, carried.labels)
             reasons.append("weights: the curvature of the loss is evened out")
-    return Prepared(
-        statistic, X, carried, tuples, weight, units, built, count, tuple(reasons)
-    )
+    return Prepared(statistic, X, carried, tuples, weight, units, built, count, tuple(reasons))
 
 
 def _settled(

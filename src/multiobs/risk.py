@@ -179,7 +179,9 @@ class TupleRisk(Risk):
         return float(self._weighted(self.loss.value(self.z @ w + self.offset, self.Y)).sum())
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        return np.asarray(self._weighted(self.loss.gradient(self.z @ w + self.offset, self.Y)) @ self.z)
+        return np.asarray(
+            self._weighted(self.loss.gradient(self.z @ w + self.offset, self.Y)) @ self.z
+        )
 
     def hessian(self, w: FloatArray) -> FloatArray | None:
         curvature = self.loss.hessian(self.z @ w + self.offset, self.Y)
@@ -216,13 +218,13 @@ class SumRisk(Risk):
         return sum(part.value(w) for part in self.parts)
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        return np.sum([part.gradient(w) for part in self.parts], axis=0)
+        return np.asarray(np.sum([part.gradient(w) for part in self.parts], axis=0))
 
     def hessian(self, w: FloatArray) -> FloatArray | None:
         found = [part.hessian(w) for part in self.parts]
         if any(each is None for each in found):
             return None
-        return np.sum([each for each in found if each is not None], axis=0)
+        return np.asarray(np.sum([each for each in found if each is not None], axis=0))
 
     def __add__(self, other: Risk) -> Risk:
         return SumRisk([*self.parts, other])
@@ -331,14 +333,12 @@ def _root_risk(
     m = loss.arity
     kernels = [None, None, *(k.with_arity(m) for k in (loss.constant, loss.linear, loss.quadratic))]
     _, _, d, b, a = contract_all(tuples, kernels, Z, y, weight=weight, limit=limit)
-    assert d is not None and b is not None and a is not None
+    assert d is not None
+    assert b is not None
+    assert a is not None
     return root_tensors(d, b, a, gamma)
 
 
-def root_tensors(
-    d: FloatArray, b: FloatArray, a: FloatArray, gamma: FloatArray
-) -> MomentRisk:
+def root_tensors(d: FloatArray, b: FloatArray, a: FloatArray, gamma: FloatArray) -> MomentRisk:
     r"""Risk :math:`\int (r-c)(a r^2 + b r + d)\,dr` with c = γ·z~ from the sums of d, b and a."""
-    return MomentRisk(
-        [None, -(d @ gamma), (d - b @ gamma) / 2, (b - a @ gamma) / 3, a / 4]
-    )
+    return MomentRisk([None, -(d @ gamma), (d - b @ gamma) / 2, (b - a @ gamma) / 3, a / 4])

@@ -6,20 +6,44 @@ make adjacent differences too small.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor, sqrt
 from typing import Literal, final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from multiobs import _check, matching
 from multiobs._types import FloatArray, IntArray
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows, group_ends, order_by, sorted_windows
+from multiobs.neighbours import (
+    Scale,
+    by_group,
+    column_scales,
+    epsilon_holding,
+    graph_of,
+    intervals,
+    nearest_with_ties,
+    no_tuples,
+    paper_epsilon,
+    sorted_column,
+)
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows, sorted_windows
 
-Scale = Literal["robust", "none"] | npt.ArrayLike
+__all__ = [
+    "SAMPLERS",
+    "Disjoint",
+    "Improved",
+    "Leaves",
+    "Naive",
+    "Nearby",
+    "Nearest",
+    "Replicates",
+    "Sampler",
+    "SlidingWindow",
+    "column_scales",
+    "epsilon_holding",
+    "paper_epsilon",
+    "resolve",
+]
 
 
 class Sampler(ABC):
@@ -72,18 +96,18 @@ class Naive(Sampler):
             n = self._size(total, arity, X.shape[1])
             per = (total - n) // n if n else 0
             if n == 0 or per < arity:
-                return _no_tuples(arity)
+                return no_tuples(arity)
             candidates = rows[n : n + n * per].reshape(n, per)
             gap = X[candidates] - X[rows[:n], None, :]
             distance = np.einsum("ijk,ijk->ij", gap, gap)
             nearest = np.argsort(distance, axis=1, kind="stable")[:, :arity]
             return np.take_along_axis(candidates, nearest, axis=1), rows[:n]
 
-        return _by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
+        return by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
 
     def _size(self, total: int, arity: int, d: int) -> int:
         if self.n_metasamples == "auto":
-            n = floor((total / arity) ** (2 / (d + 3)))
+            n = int((total / arity) ** (2 / (d + 3)))
             return min(max(n, 1), total // (arity + 1))
         n = self.n_metasamples
         if n * (arity + 1) > total:
@@ -151,7 +175,7 @@ class Improved(Sampler):
                         f"{rows.size} rows and {arity} observations, got {n}"
                     )
             if n == 0:
-                return _no_tuples(arity)
+                return no_tuples(arity)
             matched = [
                 first + matching.complete(points[:n], points[first:last], epsilon)
                 for first, last in matching.batch_bounds(rows.size, n, batches)
@@ -159,7 +183,7 @@ class Improved(Sampler):
             members = [np.arange(n), *matched] if self.own_label else matched
             return rows[np.stack(members, axis=1)], rows[:n]
 
-        return _by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
+        return by_group(one, X.shape[0], arity, rng, groups, self.shuffle)
 
 
 @final
@@ -181,7 +205,7 @@ class SlidingWindow(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows:
-        order, ends = _sorted_column("SlidingWindow", X, groups)
+        order, ends = sorted_column("SlidingWindow", X, groups)
         stop = np.minimum(np.arange(order.size, dtype=np.int64) + arity, ends)
         return Windows(order, stop, arity)
 
@@ -205,7 +229,7 @@ class Disjoint(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Tuples:
-        order, ends = _sorted_column("Disjoint", X, groups)
+        order, ends = sorted_column("Disjoint", X, groups)
         position = np.arange(order.size, dtype=np.int64)
         begins = np.searchsorted(ends, ends, side="left")
         first = position[((position - begins) % arity == 0) & (position + arity <= ends)]
@@ -245,8 +269,8 @@ class Nearby(Sampler):
         groups: IntArray | None = None,
     ) -> Windows | Graph:
         if X.shape[1] == 1:
-            epsilon = paper_epsilon(X) if isinstance(self.epsilon, str) else float(self.epsilon)
-            return sorted_windows(X[:, 0], epsilon, arity, groups)
+            width = None if isinstance(self.epsilon, str) else float(self.epsilon)
+            return intervals(X[:, 0], width, arity, groups)
         points = X / column_scales(X, self.scale)
         epsilon = paper_epsilon(points) if isinstance(self.epsilon, str) else float(self.epsilon)
 
@@ -255,7 +279,7 @@ class Nearby(Sampler):
             found = tree.query_ball_point(points[rows], epsilon, return_sorted=True, workers=-1)
             return [np.asarray(each, dtype=np.int64) for each in found]
 
-        return _graph(ball, X.shape[0], arity, groups)
+        return graph_of(ball, X.shape[0], arity, groups)
 
 
 @final
@@ -294,7 +318,7 @@ class Nearest(Sampler):
                 f"n_neighbors must be at least {arity - 1} for {arity} observations, got {k}"
             )
         points = X / column_scales(X, self.scale)
-        return _graph(lambda rows: _nearest_with_ties(points[rows], k), X.shape[0], arity, groups)
+        return graph_of(lambda rows: nearest_with_ties(points[rows], k), X.shape[0], arity, groups)
 
 
 @final
@@ -373,55 +397,6 @@ class Leaves(Sampler):
         return f"Leaves({self.codes.shape[1]} trees)"
 
 
-def paper_epsilon(X: FloatArray) -> float:
-    r"""The paper's :math:`1/(2\sqrt n)` on Unif(0, 1), in the units of these x.
-
-    In one column the median gap between a row and the one :math:`\sqrt n/2` places further on;
-    in more columns the median distance to the :math:`\sqrt n`-th neighbour.  Outliers, clusters
-    and ties change it as little as they change the typical distance of neighbours.
-
-    >>> x = np.linspace(0, 1, 1001)[:, None]
-    >>> round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2)
-    1.0
-    """
-    n, d = X.shape
-    if n < 2:
-        return 0.0
-    if d > 1:
-        k = min(max(round(sqrt(n)), 1), n - 1)
-        probe = X if n <= 20_000 else X[:: n // 10_000]
-        return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
-    return epsilon_holding(X, sqrt(n) / 2)
-
-
-def epsilon_holding(X: FloatArray, partners: float) -> float:
-    """Width of an interval that holds about so many further rows at a typical place."""
-    n = X.shape[0]
-    x = np.sort(X[:, 0])
-    lag = min(partners, n - 1.0)
-    low = max(floor(lag), 1)
-    high = min(low + 1, n - 1)
-    gaps = [float(np.median(x[step:] - x[:-step])) for step in (low, high)]
-    share = min(max(lag - low, 0.0), 1.0)
-    return gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag
-
-
-def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
-    """Units of distance for each column: interquartile range, else standard deviation, else 1."""
-    d = X.shape[1]
-    if isinstance(scale, str):
-        _check.choice("scale", scale, ("robust", "none"))
-        if scale == "none" or d == 1:
-            return np.ones(d)
-        low, high = np.quantile(X, [0.25, 0.75], axis=0)
-        spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
-        return np.where(spread > 0, spread, 1.0)
-    given: FloatArray = np.asarray(scale, dtype=np.float64)
-    if given.shape != (d,) or not np.all(given > 0):
-        raise ValueError(f"scale must be {d} positive numbers, got {scale!r}")
-    return given
-
-
 SAMPLERS: dict[str, Sampler] = {
     "naive": Naive(),
     "improved": Improved(),
@@ -443,78 +418,3 @@ def resolve(sampler: str | Sampler) -> Sampler:
             return SAMPLERS[sampler]
         raise ValueError("sampler 'auto' is chosen by an estimator, which sees all the data")
     raise TypeError(f"sampler must be a name or a Sampler, got {sampler!r}")
-
-
-def _sorted_column(
-    name: str, X: FloatArray, groups: IntArray | None
-) -> tuple[IntArray, IntArray]:
-    if X.shape[1] != 1:
-        raise ValueError(
-            f"{name} needs one column of x, got {X.shape[1]}: use Nearest in more columns"
-        )
-    order = order_by(X[:, 0], groups)
-    ends = group_ends(order, groups)
-    if ends is None:
-        ends = np.full(order.size, order.size, dtype=np.int64)
-    return order, ends
-
-
-def _no_tuples(arity: int) -> tuple[IntArray, IntArray]:
-    return np.empty((0, arity), dtype=np.int64), np.empty(0, dtype=np.int64)
-
-
-def _row_groups(n: int, groups: IntArray | None) -> list[IntArray]:
-    if groups is None:
-        return [np.arange(n, dtype=np.int64)]
-    order = np.argsort(groups, kind="stable").astype(np.int64)
-    cuts = np.flatnonzero(np.diff(groups[order])) + 1
-    return np.split(order, cuts)
-
-
-def _by_group(
-    one: Callable[[IntArray], tuple[IntArray, IntArray]],
-    n: int,
-    arity: int,
-    rng: np.random.Generator,
-    groups: IntArray | None,
-    shuffle: bool,
-) -> Tuples:
-    members, representative = [], []
-    for rows in _row_groups(n, groups):
-        found, rep = one(rng.permutation(rows) if shuffle else rows)
-        members.append(found)
-        representative.append(rep)
-    return Tuples(np.concatenate(members), n, np.concatenate(representative))
-
-
-def _graph(
-    neighbours: Callable[[IntArray], list[IntArray]],
-    n: int,
-    arity: int,
-    groups: IntArray | None,
-) -> Graph:
-    lists: list[IntArray] = [np.empty(0, dtype=np.int64)] * n
-    for rows in _row_groups(n, groups):
-        for i, found in enumerate(neighbours(rows)):
-            lists[rows[i]] = rows[found[found != i]]
-    sizes = np.fromiter((each.size for each in lists), dtype=np.int64, count=n)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Graph(indptr, np.concatenate(lists) if n else np.empty(0, dtype=np.int64), arity)
-
-
-def _nearest_with_ties(points: FloatArray, k: int) -> list[IntArray]:
-    """Rows within the distance of the k-th other row, for every row."""
-    n = points.shape[0]
-    k = min(k, n - 1)
-    if k < 1:
-        return [np.empty(0, dtype=np.int64)] * n
-    tree = KDTree(points)
-    asked = min(n, k + 1 + 3)
-    distance, index = tree.query(points, k=asked, workers=-1)
-    radius = distance[:, k]  # the row itself is one of those at distance zero
-    crowded = np.flatnonzero(distance[:, -1] <= radius) if asked < n else np.empty(0, np.int64)
-    found = [np.sort(row[near]) for row, near in zip(index, distance <= radius[:, None], strict=True)]
-    for i in crowded:  # more ties than were asked for
-        found[i] = np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64)
-        found[i].sort()
-    return found

@@ -87,9 +87,7 @@ def extend(stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray | No
     if np.any(np.diff(x) < 0) or (stream.x.size and x[0] < stream.x[-1]):
         at = int(np.flatnonzero(np.diff(x) < 0)[0]) + 1 if np.any(np.diff(x) < 0) else 0
         before = x[at - 1] if at else stream.x[-1]
-        raise ValueError(
-            f"partial_fit needs rows in increasing x, got {x[at]:g} after {before:g}"
-        )
+        raise ValueError(f"partial_fit needs rows in increasing x, got {x[at]:g} after {before:g}")
     new_weight = np.ones(x.size) if weight is None else weight
     whole = (
         np.concatenate([stream.x, x]),

@@ -1,0 +1,168 @@
+"""Distances and neighbours in x, for the samplers: widths, scales, nearest rows, groups."""
+
+from collections.abc import Callable
+from math import floor, sqrt
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import KDTree
+
+from multiobs import _check
+from multiobs._types import FloatArray, IntArray
+from multiobs._windows import window_stops
+from multiobs.tuples import Graph, Tuples, Windows, group_ends, order_by
+
+GAPS = 50_000  # gaps between rows that a typical one is taken of
+
+Scale = Literal["robust", "none"] | npt.ArrayLike
+
+
+def paper_epsilon(X: FloatArray) -> float:
+    r"""The paper's :math:`1/(2\sqrt n)` on Unif(0, 1), in the units of these x.
+
+    In one column the median gap between a row and the one :math:`\sqrt n/2` places further on;
+    in more columns the median distance to the :math:`\sqrt n`-th neighbour.  Outliers, clusters
+    and ties change it as little as they change the typical distance of neighbours.
+
+    >>> x = np.linspace(0, 1, 1001)[:, None]
+    >>> round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2)
+    1.0
+    """
+    n, d = X.shape
+    if n < 2:
+        return 0.0
+    if d > 1:
+        k = min(max(round(sqrt(n)), 1), n - 1)
+        probe = X if n <= 20_000 else X[:: n // 10_000]
+        return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
+    return epsilon_holding(X, sqrt(n) / 2)
+
+
+def epsilon_holding(X: FloatArray, partners: float) -> float:
+    """Width of an interval that holds about so many further rows at a typical place."""
+    return _typical_gap(np.sort(X[:, 0]), partners)
+
+
+def intervals(
+    x: FloatArray, epsilon: float | None, arity: int, groups: IntArray | None
+) -> Windows:
+    """Intervals of width epsilon, None being the paper's, from one sort of x."""
+    order = order_by(x, groups)
+    ordered = x[order]
+    if epsilon is None:
+        whole = ordered if groups is None else np.sort(x)
+        epsilon = _typical_gap(whole, sqrt(x.size) / 2)
+    return Windows(order, window_stops(ordered, epsilon, group_ends(order, groups)), arity)
+
+
+def _typical_gap(x: FloatArray, partners: float) -> float:
+    """Median gap between a row of sorted x and the one so many places further on."""
+    n = x.size
+    if n < 2:
+        return 0.0
+    lag = min(partners, n - 1.0)
+    low = max(floor(lag), 1)
+    high = min(low + 1, n - 1)
+    every = max(1, n // GAPS)  # the median of so many is known to half a percent
+    gaps = [
+        float(np.median(x[step::every] - x[: n - step : every])) for step in (low, high)
+    ]
+    share = min(max(lag - low, 0.0), 1.0)
+    return float(gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag)
+
+
+def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
+    """Units of distance for each column: interquartile range, else standard deviation, else 1."""
+    d = X.shape[1]
+    if isinstance(scale, str):
+        _check.choice("scale", scale, ("robust", "none"))
+        if scale == "none" or d == 1:
+            return np.ones(d)
+        low, high = np.quantile(X, [0.25, 0.75], axis=0)
+        spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
+        return np.where(spread > 0, spread, 1.0)
+    given: FloatArray = np.asarray(scale, dtype=np.float64)
+    if given.shape != (d,) or not np.all(given > 0):
+        raise ValueError(f"scale must be {d} positive numbers, got {scale!r}")
+    return given
+
+
+def sorted_column(name: str, X: FloatArray, groups: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Order of the one column and the end of each position's group; refuse more columns."""
+    if X.shape[1] != 1:
+        raise ValueError(
+            f"{name} needs one column of x, got {X.shape[1]}: use Nearest in more columns"
+        )
+    order = order_by(X[:, 0], groups)
+    ends = group_ends(order, groups)
+    if ends is None:
+        ends = np.full(order.size, order.size, dtype=np.int64)
+    return order, ends
+
+
+def no_tuples(arity: int) -> tuple[IntArray, IntArray]:
+    """An empty list of tuples and of representatives."""
+    return np.empty((0, arity), dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+def row_groups(n: int, groups: IntArray | None) -> list[IntArray]:
+    """Row numbers of each group, or all rows."""
+    if groups is None:
+        return [np.arange(n, dtype=np.int64)]
+    order = np.argsort(groups, kind="stable").astype(np.int64)
+    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    return np.split(order, cuts)
+
+
+def by_group(
+    one: Callable[[IntArray], tuple[IntArray, IntArray]],
+    n: int,
+    arity: int,
+    rng: np.random.Generator,
+    groups: IntArray | None,
+    shuffle: bool,
+) -> Tuples:
+    """Build tuples within each group, from rows in their own or in random order."""
+    members, representative = [], []
+    for rows in row_groups(n, groups):
+        found, rep = one(rng.permutation(rows) if shuffle else rows)
+        members.append(found)
+        representative.append(rep)
+    return Tuples(np.concatenate(members), n, np.concatenate(representative))
+
+
+def graph_of(
+    neighbours: Callable[[IntArray], list[IntArray]],
+    n: int,
+    arity: int,
+    groups: IntArray | None,
+) -> Graph:
+    """Collect the neighbours that are found within each group."""
+    lists: list[IntArray] = [np.empty(0, dtype=np.int64)] * n
+    for rows in row_groups(n, groups):
+        for i, found in enumerate(neighbours(rows)):
+            lists[rows[i]] = rows[found[found != i]]
+    sizes = np.fromiter((each.size for each in lists), dtype=np.int64, count=n)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Graph(indptr, np.concatenate(lists) if n else np.empty(0, dtype=np.int64), arity)
+
+
+def nearest_with_ties(points: FloatArray, k: int) -> list[IntArray]:
+    """Rows within the distance of the k-th other row, for every row."""
+    n = points.shape[0]
+    k = min(k, n - 1)
+    if k < 1:
+        return [np.empty(0, dtype=np.int64)] * n
+    tree = KDTree(points)
+    asked = min(n, k + 1 + 3)
+    distance, index = tree.query(points, k=asked, workers=-1)
+    radius = distance[:, k]  # the row itself is one of those at distance zero
+    crowded = np.flatnonzero(distance[:, -1] <= radius) if asked < n else np.empty(0, np.int64)
+    found = [
+        np.sort(row[near]) for row, near in zip(index, distance <= radius[:, None], strict=True)
+    ]
+    for i in crowded:  # more ties than were asked for
+        found[i] = np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64)
+        found[i].sort()
+    return found

@@ -1,0 +1,146 @@
+"""A statistic as an object: what it is, how it is elicited, and checks of a user's own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf, isfinite
+from typing import Any, Literal, final
+
+import numpy as np
+
+from multiobs import _check
+from multiobs._types import FloatArray
+from multiobs.kernels import Kernel
+from multiobs.losses import BregmanLoss, Loss, RootLoss, squared
+
+Shift = Literal["invariant", "equivariant"] | None
+
+
+@final
+@dataclass(frozen=True)
+class Statistic:
+    """A functional of a law, the loss that elicits it, and how it moves with the units of y.
+
+    Attributes
+    ----------
+    name : str
+        The catalogue name.
+    loss : Loss
+        A loss of ``arity`` observations that the statistic minimises in mean.
+    psi, chi : Kernel or None
+        Kernels of a mean-type (psi) or ratio-type (psi over chi) statistic.
+    shift : {"invariant", "equivariant"} or None
+        What adding a constant to y does to it.
+    scale : int or None
+        The power of c by which it grows when y is multiplied by c > 0.
+    domain : tuple of float
+        Values a law can have; a fit outside it is reported.
+    unit : str
+        Its unit in terms of the unit of y.
+    parameters : mapping
+        What it was built with, such as ``{"lam": 8.0}``.
+    n_columns : int
+        Columns of y it needs.
+    trusted : bool
+        False for a user's own functions, which are checked on the data.
+    """
+
+    name: str
+    loss: Loss
+    psi: Kernel | None = None
+    chi: Kernel | None = None
+    shift: Shift = None
+    scale: int | None = None
+    domain: tuple[float, float] = (-inf, inf)
+    unit: str = "unit of y"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n_columns: int = 1
+    trusted: bool = True
+
+    @property
+    def arity(self) -> int:
+        """How many observations its loss takes."""
+        return self.loss.arity
+
+    @property
+    def form(self) -> Literal["mean", "ratio", "root", "loss"]:
+        """Which of the forms of the catalogue it has."""
+        if self.psi is not None:
+            return "mean" if self.chi is None else "ratio"
+        return "root" if isinstance(self.loss, RootLoss) or self.name == "ucb" else "loss"
+
+    def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""
+        if self.psi is not None:
+            weight = 1.0 if self.chi is None else self.chi(Y)
+            return self.psi(Y) - weight * r
+        if isinstance(self.loss, RootLoss):
+            loss = self.loss
+            return -(loss.quadratic(Y) * r**2 + loss.linear(Y) * r + loss.constant(Y))
+        return -self.loss.gradient(r, Y)
+
+    def with_loss(self, kind: Literal["squared", "gamma", "poisson"]) -> "Statistic":
+        """Return the same mean-type statistic with another consistent loss."""
+        _check.choice("loss", kind, ("squared", "gamma", "poisson"))
+        if self.form != "mean" or self.psi is None:
+            raise ValueError(f"only a mean-type statistic has a {kind} loss, got {self.name!r}")
+        if kind != "squared" and self.domain[0] < 0:
+            raise ValueError(f"a {kind} loss needs a nonnegative statistic, got {self.name!r}")
+        loss = squared(self.psi) if kind == "squared" else BregmanLoss(kind, self.psi)
+        return replace(self, loss=loss)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        return f"{self.name}({inside})"
+
+
+def verify(statistic: Statistic, Y: FloatArray) -> None:
+    """Check a user's own functions on labels (t, m): shape, symmetry, finiteness, derivative."""
+    loss = statistic.loss
+    spread = float(np.std(Y)) or 1.0
+    r = np.linspace(0.5, 1.5, Y.shape[0]) * spread
+    flipped = np.ascontiguousarray(Y[:, ::-1])
+    shuffled = np.ascontiguousarray(np.roll(Y, 1, axis=1))
+    parts: dict[str, Callable[[FloatArray], FloatArray]] = {}
+    if statistic.psi is not None:
+        parts["psi"] = statistic.psi
+    if statistic.chi is not None:
+        parts["chi"] = statistic.chi
+    parts["the loss"] = partial(loss.value, r)
+    for name, function in parts.items():
+        here = function(Y)
+        if not np.all(np.isfinite(here)):
+            bad = Y[int(np.flatnonzero(~np.isfinite(here))[0])]
+            raise ValueError(f"{name} must be finite, got a non-finite value at y = {bad.tolist()}")
+        size = np.maximum(np.abs(here), np.max(np.abs(here), initial=0.0) * 1e-6)
+        for other in (flipped, shuffled):
+            wrong = np.abs(function(other) - here) > 1e-7 * size
+            if np.any(wrong):
+                bad = Y[int(np.flatnonzero(wrong)[0])]
+                raise ValueError(
+                    f"{name} must not depend on the order of the observations, "
+                    f"got another value after permuting y = {bad.tolist()}"
+                )
+    if statistic.chi is not None and float(np.mean(statistic.chi(Y))) <= 0.0:
+        raise ValueError(
+            f"chi must have a positive mean, got {float(np.mean(statistic.chi(Y))):g} on these y"
+        )
+    step = 1e-4 * spread
+    slope = (loss.value(r + step, Y) - loss.value(r - step, Y)) / (2 * step)
+    given = loss.gradient(r, Y)
+    tolerance = 1e-3 * (np.abs(given) + np.abs(slope)) + 1e-4 * np.max(np.abs(given), initial=0.0)
+    wrong = np.abs(slope - given) > tolerance
+    # A loss may have kinks (absolute errors): a wrong gradient is wrong at most points.
+    if np.mean(wrong) > 0.2:
+        at = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            "gradient must be the derivative of value in r, got "
+            f"{given[at]:g} where finite differences give {slope[at]:g}"
+        )
+
+
+def outside_domain(statistic: Statistic, r: FloatArray) -> FloatArray:
+    """Predictions that no law can have, in the order they came."""
+    low, high = statistic.domain
+    slack = 1e-9 * (abs(low) if isfinite(low) else 1.0)
+    return np.asarray(r[(r < low - slack) | (r > high + slack)])
