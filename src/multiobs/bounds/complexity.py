@@ -29,7 +29,8 @@ def rademacher_linear(
     radius : array_like
         W, the bound on the norm of the coefficients (the intercept included).
     feature_norm : array_like
-        Z_2 = max ||z||_2, or Z_inf = max |z_j| when ``norm=1``; the constant feature included.
+        ``Z_2 = max ||z||_2``, or ``Z_inf = max |z_j|`` when ``norm=1``; with the
+        constant feature.
     norm : {1, 2}
         Which norm of w is bounded.
     p : array_like

@@ -128,8 +128,8 @@ def stone_construction(d: npt.ArrayLike) -> StoneConstruction:
     r"""Lipschitz constant and range of the Bernoulli parameter in the two-moment lower bound.
 
     theta(x) = 1/2 + g(x), g vanishing on the boundary and K-Lipschitz with K = 1/(2 sqrt(d)), so
-    |g| <= K ||(1/2, ..., 1/2)|| = K sqrt(d)/2 = 1/4. (The paper prints sqrt(d/2) for that norm and
-    hence 1/(2 sqrt(2)); the right value is smaller and theta stays in [1/4, 3/4].)
+    ``|g| <= K ||(1/2, ..., 1/2)|| = K sqrt(d)/2 = 1/4``. (The paper prints sqrt(d/2) for that norm
+    and hence 1/(2 sqrt(2)); the right value is smaller and theta stays in [1/4, 3/4].)
 
     Examples
     --------
