@@ -32,7 +32,8 @@ def membership_counts(tuples: TupleSet) -> FloatArray:
         edges = np.repeat(shared, partners)
         return own + bincount(tuples.indices, edges, n)
     place = np.arange(partners.size, dtype=np.int64)
-    lo = np.searchsorted(tuples.stop, place, side="right").astype(np.int64)
+    # the first anchor that reaches position j comes after all that stop at or before j
+    lo = np.cumsum(np.bincount(tuples.stop, minlength=place.size + 1)[: place.size])
     counts = own + window_sums(shared[:, None], np.minimum(lo, place), place)[:, 0]
     return bincount(tuples.order, counts, n)
 

@@ -15,10 +15,12 @@ from threadpoolctl import ThreadpoolController
 
 from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
+from multiobs._windows import stable_argsort
 
-LEAVES = (4, 8, 16)  # sizes of the tree that looks for steps
-PROBE = 4000  # rows that the choice between pilots is made on
+LEAVES = (4, 12)  # sizes of the tree that looks for steps
+PROBE = 2000  # rows that the choice between pilots is made on
 FOLDS = 5  # of a cross-fitted pilot
+BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
 
 
 @cache
@@ -117,7 +119,24 @@ def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilote
         Weights.
     """
     with one_thread(y.size):
+        if X.shape[1] == 1 and y.size > 2 * BLOCKS:
+            return _fit_blocks(X, y, weight)
         return _fit_pilot(X, y, weight)
+
+
+def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+    """Fit the pilot to means of blocks of adjacent rows: as good for many rows, and quick."""
+    order = stable_argsort(X[:, 0])
+    x, labels = X[order, 0], y[order]
+    share = np.ones(y.size) if weight is None else weight[order]
+    first = np.linspace(0, y.size, BLOCKS, endpoint=False).astype(np.int64)
+    total = np.add.reduceat(share, first)
+    centre = np.add.reduceat(share * x, first) / total
+    level = np.add.reduceat(share * labels, first) / total
+    found = _fit_pilot(centre[:, None], level, total * (BLOCKS / total.sum()))
+    at_rows = np.empty(y.size)
+    at_rows[order] = np.interp(x, centre, found.at_rows)
+    return Piloted(f"{found.name}, fitted to {BLOCKS} block means", at_rows, None, found.models)
 
 
 def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
