@@ -55,6 +55,7 @@ check: .venv/.stamp ## lint, formatting, types, layers
 	$(BIN)/lint-imports
 
 docs: .venv-docs/.stamp ## build the documentation site (docs/_build/html)
+	@rm -rf docs/api/generated # pages of names that are gone
 	$(DOCS_BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "the documentation is in docs/_build/html/index.html"
 

@@ -73,3 +73,12 @@ html_theme_options = {
 }
 # Pages without subpages have nothing to show on the left.
 html_sidebars = {name: [] for name in ("index", "choose", "paper_map", "changelog", "contributing")}
+
+
+def skip_request_methods(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn generates: its text refers to its own glossary."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_request_methods)
