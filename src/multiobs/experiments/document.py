@@ -64,8 +64,8 @@ def _rankings(trials: Trials, plan: Plan) -> Iterator[str]:
         yield ""
         yield f"### {scenario(panel).title}"
         yield ""
-        yield "| method | rank | median MSE | 95 % limits | quartiles | warned |"
-        yield "|---|---|---|---|---|---|"
+        yield "| method | rank | median MSE | 95 % limits | quartiles | trials | warned |"
+        yield "|---|---|---|---|---|---|---|"
         for name in sorted(names, key=lambda m: trials.quartiles(panel, m, n)[1]):
             spread = trials.spread(panel, name, n)
             low, high = ranks[name]
@@ -73,7 +73,7 @@ def _rankings(trials: Trials, plan: Plan) -> Iterator[str]:
                 f"| {_mark(name)} | {low if low == high else f'{low}–{high}'} | "
                 f"{spread.median:.4g} | {spread.low:.4g} – {spread.high:.4g} | "
                 f"{spread.first_quartile:.4g} – {spread.third_quartile:.4g} | "
-                f"{trials.warned(panel, name, n)} |"
+                f"{len(trials.errors(panel, name, n))} | {trials.warned(panel, name, n)} |"
             )
     yield ""
 

@@ -130,9 +130,8 @@ class Trials:
     def ranks(self, scenario: str, n: int, methods: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return the 95 % bootstrap range of each method's rank by median error, 1 the best."""
         errors = [self._errors[scenario, method, n] for method in methods]
-        trials = min(map(len, errors))
-        index = _resample(trials)
-        medians = np.stack([np.median(e[:trials][index], axis=1) for e in errors])
+        # Methods with as many trials are resampled together, as the trials are paired.
+        medians = np.stack([np.median(e[_resample(len(e))], axis=1) for e in errors])
         order = np.argsort(np.argsort(medians, axis=0), axis=0) + 1
         low = np.quantile(order, 0.025, axis=1, method="lower")
         high = np.quantile(order, 0.975, axis=1, method="higher")
