@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from multiobs import _check
 from multiobs.experiments.methods import method
