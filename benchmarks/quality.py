@@ -1,9 +1,10 @@
 """Defaults against the oracle, the paper's samplers and every baseline, on a broad set of laws.
 
-    python benchmarks/quality.py [--trials 50] [--rows 1000] [--set variance ucb8 ucb2 minvar wide]
+    python -m benchmarks.quality [--trials 50] [--rows 1000] [--out DIR]
+                                 [--set variance ucb8 ucb2 minvar wide]
 
 Medians over trials of the mean squared error to the truth, all methods on the same rows; ratios
-are taken in one run.  Writes ``benchmarks/results/quality.json`` and a table for the docs.
+are taken in one run.  Writes ``quality_SET.json`` and ``quality_SET.txt`` to the directory.
 """
 
 import argparse
@@ -13,15 +14,13 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from quality_laws import Law, line_laws, positions, variance_laws, wide_laws
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
+from benchmarks.quality_laws import Law, line_laws, positions, variance_laws, wide_laws
 from multiobs import MultiObservationRegressor, baselines, samplers, statistics
-
-RESULTS = Path(__file__).parent / "results"
 
 
 def statistic_of(law: Law) -> statistics.Statistic:
@@ -111,14 +110,15 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=50)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/quality"))
     parser.add_argument("--set", nargs="*", default=["variance", "ucb8", "ucb2", "minvar", "wide"])
     arguments = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
+    arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.set:
-        laws = (
-            variance_laws() if name == "variance" else
-            wide_laws() if name == "wide" else line_laws(name)
-        )  # fmt: skip
+        if name == "variance":
+            laws = variance_laws()
+        else:
+            laws = wide_laws() if name == "wide" else line_laws(name)
         results: dict[str, dict[str, float]] = {}
         for law in laws:
             trials = Parallel(n_jobs=arguments.workers)(
@@ -127,11 +127,18 @@ def main() -> None:
             results[law.name] = {
                 key: float(np.median([each[key] for each in trials])) for key in trials[0]
             }
-        print(f"\n{name}: default's error / other's error, {arguments.trials} trials, "
-              f"n = {arguments.rows}\n{table(results)}", flush=True)
-        (RESULTS / f"quality_{name}.json").write_text(
-            json.dumps({"trials": arguments.trials, "rows": arguments.rows, "median": results},
-                       indent=1)
+            print(f"{law.name}: " + ", ".join(f"{k} {v:.4g}" for k, v in results[law.name].items()))
+        title = (
+            f"{name}: default's error / other's error, {arguments.trials} trials, "
+            f"n = {arguments.rows}"
+        )
+        text = f"{title}\n{table(results)}\n"
+        print("\n" + text, flush=True)
+        (arguments.out / f"quality_{name}.txt").write_text(text)
+        (arguments.out / f"quality_{name}.json").write_text(
+            json.dumps(
+                {"trials": arguments.trials, "rows": arguments.rows, "median": results}, indent=1
+            )
         )
 
 

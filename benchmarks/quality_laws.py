@@ -24,7 +24,9 @@ NOISES = {
 def expected_minimum(noise: str, draws: int) -> float:
     """E min of standardised draws, by integrating the quantile function."""
     law = NOISES[noise]
-    value, _ = integrate.quad(lambda u: law.ppf(u) * draws * (1 - u) ** (draws - 1), 0, 1, limit=200)
+    value, _ = integrate.quad(
+        lambda u: law.ppf(u) * draws * (1 - u) ** (draws - 1), 0, 1, limit=200
+    )
     return float(value)
 
 
@@ -83,8 +85,15 @@ def variance_laws() -> list[Law]:
     def add(mean: str, spread: str, noise: str = "normal", position: str = "uniform") -> None:
         sd = SPREADS[spread]
         out.append(
-            Law(f"{mean}/{spread}/{noise}/{position}", "variance", MEANS[mean], sd,
-                lambda X, sd=sd: sd(X) ** 2, noise, position)
+            Law(
+                f"{mean}/{spread}/{noise}/{position}",
+                "variance",
+                MEANS[mean],
+                sd,
+                lambda X, sd=sd: sd(X) ** 2,
+                noise,
+                position,
+            )
         )
 
     for mean in ("smooth", "oscillating", "steps", "bump", "steep"):
