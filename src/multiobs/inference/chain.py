@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.tuples import Tuples, Windows
+from multiobs.tuples import Graph, Tuples, Windows
 
 
 @final
@@ -73,6 +73,42 @@ class Chain:
             Tuples(order[other], windows.n_rows),
             number * (m * (m - 1)) / common,
         )
+
+
+def draw_in_graph(graph: Graph, drawn: Tuples, rng: np.random.Generator) -> Chain:
+    """Draw A and t' for each of the drawn tuples of a graph, whose pairs have no order."""
+    m, n, size = graph.arity, graph.n_rows, drawn.count()
+    partners = graph.n_partners
+    near = np.split(graph.indices, graph.indptr[1:-1])
+    by_neighbour = np.argsort(graph.indices, kind="stable")
+    ends = np.searchsorted(graph.indices[by_neighbour], np.arange(1, n))
+    back = [set(each.tolist()) for each in np.split(graph.anchor_of_edges()[by_neighbour], ends)]
+    both = binomial(partners - 2, m - 3)  # tuples of an anchor that contain two given partners
+    own = binomial(partners - 1, m - 2)  # and those that contain one given partner
+    slots = _distinct(np.full(size, m), 2, rng)
+    A = np.take_along_axis(drawn.members, slots, axis=1)
+    number = np.empty(size)
+    other = np.empty((size, m), dtype=np.int64)
+    uniform = rng.random((size, m))
+    for t, (a, b) in enumerate(A.tolist()):
+        anchors = sorted(back[a] & back[b])
+        weights = [both[k] for k in anchors]
+        for first, second in ((a, b), (b, a)):
+            if first in back[second]:
+                anchors.append(first)
+                weights.append(own[first])
+        cumulated = np.cumsum(weights)
+        number[t] = cumulated[-1]
+        u = uniform[t, 0] * number[t]
+        k = anchors[min(int(np.searchsorted(cumulated, u, side="right")), len(anchors) - 1)]
+        chosen = [k, *(row for row in (a, b) if row != k)]
+        rest = [row for row in near[k].tolist() if row not in chosen]
+        for j in range(m - len(chosen)):  # the first places of a random permutation
+            place = j + int(uniform[t, j + 1] * (len(rest) - j))
+            rest[j], rest[place] = rest[place], rest[j]
+        other[t] = chosen + rest[: m - len(chosen)]
+    common = np.sum(drawn.members[:, :, None] == other[:, None, :], axis=(1, 2))
+    return Chain(A, number, Tuples(other, n), number * (m * (m - 1)) / common)
 
 
 def binomial(sizes: IntArray, q: int) -> FloatArray:

@@ -28,7 +28,7 @@ from multiobs._types import FloatArray, IntArray
 from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
-from multiobs.inference.chain import Chain, binomial
+from multiobs.inference.chain import Chain, binomial, draw_in_graph
 from multiobs.kernels import Monomials
 from multiobs.losses import Loss
 from multiobs.scores import Slope, Term, sum_scores, tuple_scores
@@ -169,7 +169,7 @@ def meat(
     rows = (Z.function(Z.X) if isinstance(Z, Lifted) else Z)[:, :p]
     # weights multiply within a tuple, whose rows lie close together and weigh about the same
     importance = None if weight is None else weight**tuples.arity
-    if _sliding(tuples) or (isinstance(tuples, Graph) and tuples.arity > 2):
+    if _sliding(tuples):
         overlap = anchor_overlap(tuples)
         if overlap is not None:
             assert isinstance(tuples, Windows | Graph)
@@ -194,6 +194,8 @@ def meat(
     chain = None
     if isinstance(tuples, Windows) and tuples.arity > 2 and not _recurring(tuples):
         chain = Chain.draw(tuples, drawn, np.random.default_rng(1))
+    if isinstance(tuples, Graph) and tuples.arity > 2:
+        chain = draw_in_graph(tuples, drawn, np.random.default_rng(1))
     h = _touching(tuples, times, counts, chain) * unit_leverage(rows, times / tuples.arity)
     factor = inflation(h)
     unweighted = _unweighted(drawn, tuples)
@@ -212,8 +214,8 @@ def meat(
     g = g * factor
     if chain is None:
         return Meat(g, Independent(), correction, naive, "rows")
-    assert isinstance(tuples, Windows)
-    return Meat(g[tuples.order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
+    order = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
+    return Meat(g[order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
 
 
 def local_scores(
