@@ -61,7 +61,7 @@ class Plan(NamedTuple):
     @property
     def few(self) -> int:
         """Trials of the default estimator and of the sweeps over amplitude and lambda."""
-        return max(min(self.trials, 20), self.trials // 4)
+        return max(min(self.trials, 10), self.trials // 4)
 
     @property
     def beyond_trials(self) -> int:
