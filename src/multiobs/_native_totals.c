@@ -44,7 +44,7 @@ struct window {
 };
 
 /* Columns of STEP rows: one column after the other, so that no product waits for the one before. */
-INLINE void fill(const struct rows *r, const int64_t width, int64_t group, double *F)
+WIDE static void fill(const struct rows *r, int64_t width, int64_t group, double *F)
 {
     const int64_t from = group * STEP, left = r->count - from, size = left < STEP ? left : STEP;
     const double *value = r->value + from * r->bases;
@@ -60,16 +60,22 @@ INLINE void fill(const struct rows *r, const int64_t width, int64_t group, doubl
     }
 }
 
+static const double *made_row(const struct rows *r, int64_t width, int64_t row, struct some_rows *some)
+{
+    if (row / STEP != some->group) fill(r, width, some->group = row / STEP, some->F);
+    return some->F + row % STEP * width;
+}
+
+INLINE const double *columns_of(const struct rows *r, const int64_t width, int64_t row,
+                                struct some_rows *some)
+{
+    return r->F ? r->F + row * width : made_row(r, width, row, some);
+}
+
 INLINE void add_row(const struct rows *r, const int64_t width, int64_t row, struct some_rows *some,
                     double *sum)
 {
-    const double *f;
-    if (r->F) {
-        f = r->F + row * width;
-    } else {
-        if (row / STEP != some->group) fill(r, width, some->group = row / STEP, some->F);
-        f = some->F + row % STEP * width;
-    }
+    const double *f = columns_of(r, width, row, some);
     for (int64_t d = 0; d < width; d++) sum[d] += f[d];
 }
 
@@ -83,7 +89,7 @@ INLINE void suffix(const struct rows *r, const int64_t width, int64_t from, int6
     }
 }
 
-/* Partner sums of `a` anchors from local row `first`, column by column in out[d * PITCH + i].
+/* Partner sums of `a` anchors from local row `first`, in out[i * width + d].
  * Two stacks, as in mo_window_sums: nothing is subtracted. Of wide windows the suffix sums are
  * kept at every STEP-th row and made again for the rows between, so that even a window of all rows needs
  * little memory. */
@@ -128,21 +134,63 @@ INLINE int partner_sums(const struct rows *r, const int64_t width, const int64_t
             for (; w->end < h; w->end++) add_row(r, width, w->end, &w->after, head);
         }
         const double *t = w->tail + (l - w->base) * width;
-        for (int64_t d = 0; d < width; d++) out[d * PITCH + i] = t[d] + head[d];
+        for (int64_t d = 0; d < width; d++) out[i * width + d] = t[d] + head[d];
     }
     memcpy(w->head, head, (size_t)width * sizeof(double));
     return 0;
+}
+
+/* out[k] = sum of the first k rows of F, or of the last k for step -width, k = 0 .. size. */
+INLINE void running(const double *F, const int64_t width, int64_t size, const int64_t step, double *out)
+{
+    double sum[width];
+    for (int64_t d = 0; d < width; d++) out[d] = sum[d] = 0.0;
+    for (int64_t k = 0; k < size; k++) {
+        F += step;
+        out += step;
+        for (int64_t d = 0; d < width; d++) out[d] = sum[d] += F[d];
+    }
+}
+
+/* The same for windows narrower than NARROW with columns held: all suffix sums up to the pivot, all
+ * prefix sums beyond it as far as an anchor before the pivot reaches, no branch that depends on data. */
+INLINE void narrow_sums(const double *F, const int64_t width, const int64_t *stop, int64_t shift,
+                        int64_t first, int64_t a, int64_t last, struct window *w, double *out)
+{
+    for (int64_t i = 0; i < a;) {
+        const int64_t l = first + i + 1;
+        if (l >= w->pivot) {
+            const int64_t pivot = stop[i] - shift;
+            const int64_t furthest = pivot - 1 < last ? pivot - 1 : last; /* anchor + 1 */
+            const int64_t end = (furthest > first + i ? stop[furthest - 1 - first] : stop[i]) - shift;
+            w->base = l;
+            w->pivot = pivot;
+            running(F + pivot * width, width, pivot - l, -width, w->tail + (pivot - l) * width);
+            running(F + (pivot - 1) * width, width, end - pivot, width, w->mark);
+        }
+        /* all anchors of this block before the pivot, at least this one */
+        int64_t to = w->pivot - 1 - first;
+        to = to > a ? a : to <= i ? i + 1 : to;
+        const double *t = w->tail + (l - w->base) * width, *m = w->mark - (w->pivot + shift) * width;
+        for (; i < to; i++, t += width)
+            for (int64_t d = 0; d < width; d++) out[i * width + d] = t[d] + m[stop[i] * width + d];
+    }
 }
 
 /* A constant width lets the compiler keep the running sums in registers. */
 #define WIDTH(C)                                                             \
     case C: {                                                                \
         double sum[C], head[C];                                              \
+        if (w->step == NARROW) {                                             \
+            narrow_sums(r->F, C, stop, shift, first, a, last, w, out);       \
+            return 0;                                                        \
+        }                                                                    \
         return partner_sums(r, C, stop, shift, first, a, w, sum, head, out); \
     }
 
+/* Anchors `first` .. `first + a - 1` of the `last` anchors of a chunk. */
 WIDE static int sums_of_block(const struct rows *r, int64_t width, const int64_t *stop, int64_t shift,
-                              int64_t first, int64_t a, struct window *w, double *out)
+                              int64_t first, int64_t a, int64_t last, struct window *w, double *out)
 {
     switch (width) {
         WIDTH(4)
@@ -150,13 +198,19 @@ WIDE static int sums_of_block(const struct rows *r, int64_t width, const int64_t
         WIDTH(12)
         WIDTH(16)
     }
-    double *work = w->tail + w->step * width;
+    double *work = w->tail + (w->step + 1) * width;
+    if (w->step == NARROW) {
+        narrow_sums(r->F, width, stop, shift, first, a, last, w, out);
+        return 0;
+    }
     return partner_sums(r, width, stop, shift, first, a, w, work, work + width, out);
 }
 
-WIDE static void fill_group(const struct rows *r, int64_t width, int64_t group, double *F)
+/* From rows of sums to one register for each column. */
+WIDE static void transpose(const double *rows, int64_t width, int64_t columns, int64_t a, double *reg)
 {
-    fill(r, width, group, F);
+    for (int64_t d = 0; d < columns; d++)
+        for (int64_t i = 0; i < a; i++) reg[d * PITCH + i] = rows[i * width + d];
 }
 
 WIDE static void multiply(const double *a, const double *b, double *out)
@@ -170,6 +224,15 @@ WIDE static double inner(const double *a, const double *b)
     for (int i = 0; i < BLOCK; i += 8)
         for (int d = 0; d < 8; d++) lane[d] += a[i + d] * b[i + d];
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void gather(const double *from, int64_t stride, const int64_t *order, int64_t rows, double *to,
+                   int64_t bases)
+{
+    if (stride == 1)
+        for (int64_t j = 0; j < rows; j++) to[j * bases] = from[order[j]];
+    else
+        for (int64_t j = 0; j < rows; j++) to[j * bases] = from[order[j] * stride];
 }
 
 /* A middle label of rows from .. to - 1: any value among them is right, a typical one keeps power sums
@@ -223,32 +286,35 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
     int64_t chunk = n ? 8 * (total / n) : 0;
     chunk = chunk < 2048 ? 2048 : chunk > 32768 ? 32768 : chunk;
     if (chunk < widest / 2) chunk = widest / 2;
-    const int64_t width = (columns / 4 + 1) * 4, registers = 2 + bases + columns + products + 4;
+    const int64_t width = (columns / 4 + 1) * 4, registers = 2 + bases + columns + products;
     const int64_t rows_held = chunk + widest < n ? chunk + widest : n;
     double *value = malloc((size_t)(rows_held * bases + 1) * sizeof(double));
     double *reg = malloc((size_t)(registers * PITCH) * sizeof(double));
+    double *sums = malloc((size_t)(BLOCK * width) * sizeof(double));
     double *part = malloc((size_t)(2 * dots + 1) * sizeof(double));
     /* head, tail, two vectors of work, then the columns of rows; columns beyond the last stay zero */
-    const int64_t step = widest < NARROW ? NARROW : STEP, fixed = width * (step + 3);
     const int whole = rows_held * width <= HELD;
+    const int64_t step = whole && widest < NARROW ? NARROW : STEP, fixed = width * (step + 4);
     double *work = calloc((size_t)(fixed + width * (whole ? rows_held : 2 * STEP)), sizeof(double));
     struct window w = {work + width, NULL, work, 0, step, 0, 0, 0, 0, {0}, {0}};
-    int failed = !value || !reg || !part || !work;
+    if (step == NARROW) {
+        w.room = NARROW + 1;
+        w.mark = malloc((size_t)(w.room * width) * sizeof(double));
+    }
+    int failed = !value || !reg || !sums || !part || !work || (step == NARROW && !w.mark);
     double *lost = part + dots; /* what rounding took from out */
     if (!failed) memset(part, 0, (size_t)(2 * dots) * sizeof(double));
     for (int64_t first = 0; !failed && first < n; first += chunk) {
         const int64_t last = first + chunk < n ? first + chunk : n;
         const int64_t rows = stop[last - 1] - first;
-        for (int64_t j = 0; j < rows; j++)
-            for (int64_t b = 0; b < bases; b++)
-                value[j * bases + b] = base[b][order[first + j] * stride[b]];
+        for (int64_t b = 0; b < bases; b++) gather(base[b], stride[b], order + first, rows, value + b, bases);
         if (any) centre(value, bases, centred, stop, first, rows);
         const struct rows r = {value, bases, columns, rows, column, whole ? work + fixed : NULL};
         w.before = (struct some_rows){work + fixed, -1};
         w.after = (struct some_rows){work + fixed + width * STEP, -1};
         w.pivot = w.end = 0;
         for (int64_t g = 0; whole && g * STEP < rows; g++)
-            fill_group(&r, width, g, r.F + g * STEP * width);
+            fill(&r, width, g, r.F + g * STEP * width);
         for (int64_t i = 0; i < last - first && !failed; i += BLOCK) {
             const int64_t a = last - first - i < BLOCK ? last - first - i : BLOCK;
             if (a < BLOCK) memset(reg, 0, (size_t)((2 + bases + columns) * PITCH) * sizeof(double));
@@ -260,9 +326,9 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
             for (int64_t b = 0; b < bases; b++)
                 for (int64_t k = 0; k < a; k++)
                     reg[(2 + b) * PITCH + k] = reg[k] * value[(i + k) * bases + b];
-            failed = sums_of_block(&r, width, stop + first + i, first, i, a, &w,
-                                   reg + (2 + bases) * PITCH);
+            failed = sums_of_block(&r, width, stop + first + i, first, i, a, last - first, &w, sums);
             if (failed) break;
+            transpose(sums, width, columns, a, reg + (2 + bases) * PITCH);
             double *next = reg + (2 + bases + columns) * PITCH;
             for (int64_t k = 0; k < products; k++, next += PITCH)
                 multiply(reg + product[2 * k] * PITCH, reg + product[2 * k + 1] * PITCH, next);
@@ -279,6 +345,7 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
     free(value);
     free(reg);
     free(part);
+    free(sums);
     free(work);
     free(w.mark);
     return failed;
