@@ -3,8 +3,8 @@
 The rules were chosen by measurement (``make quality``), not by taste:
 
 * labels are carried by a pilot of the mean whenever the statistic says what a shift does to it;
-* in one column, windows of about √n/2 rows for means of two observations; four times as many for
-  more observations and for root-type statistics, whose tuples are noisier;
+* in one column, windows of about √n/2 rows for means of two observations, four times as many for
+  more observations and eight times for root-type statistics, whose tuples are noisier;
 * in two or three columns nearest neighbours, from four on leaves of a forest, where distances
   in irrelevant columns no longer matter;
 * every row counts alike (see :mod:`multiobs.balance`).
@@ -100,9 +100,11 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
     m = statistic.arity
     if m == 1:
         return Nearest(1), "each row on its own"
-    noisy = m > 2 or isinstance(statistic.loss, RootLoss)
+    root = isinstance(statistic.loss, RootLoss)
+    noisy = m > 2 or root
     if d == 1:
-        partners = min((2.0 if noisy else 0.5) * sqrt(n), ENOUGH * (4 if noisy else 1))
+        wide = 8.0 if root else 4.0 if noisy else 1.0
+        partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
         partners = min(max(partners, 2.0 * (m - 1)), n - 1.0)
         epsilon = epsilon_holding(X, partners)
         if epsilon == 0.0 and np.all(X[0] == X):
