@@ -291,9 +291,7 @@ class Evaluator:
             total = [each * enough for each in total]
         return _series.multiply(total, self.own_series(chunk, degree), self.p, degree)
 
-    def partner_factors(
-        self, chunk: Chunk, kernel: Monomials, degree: int
-    ) -> dict[Block, Series]:
+    def partner_factors(self, chunk: Chunk, kernel: Monomials, degree: int) -> dict[Block, Series]:
         """For each block: what multiplies it when one of its slots is held at a given partner."""
         out: dict[Block, Series] = {}
         cache: dict[tuple[Block, ...], Series] = {}

@@ -194,16 +194,15 @@ def contract_all(
             same = same_label(tuples, labels)
             even = constant(kernel.scale, kernel.arity)
             zeros = np.zeros(labels.shape[0])
-            forced = None if branch is None else "running sums"  # a test asks for no list
+            # a test that forces a branch asks for no list
+            forced: Branch | None = None if branch is None else "running sums"
             out[k] = contract(same, even, Z, zeros, k, weight=weight, branch=forced)
         elif isinstance(kernel, OrderStatistic) and k <= 1 and isinstance(Z, np.ndarray):
             out[k] = _ranked(tuples, kernel, Z, labels[:, 0], k, weight)
         else:
             listed.append((k, kernel))
     if summed and isinstance(Z, np.ndarray) and isinstance(tuples, Windows | Graph):
-        for (k, _), tensor in zip(
-            summed, _running(tuples, summed, Z, labels, weight), strict=True
-        ):
+        for (k, _), tensor in zip(summed, _running(tuples, summed, Z, labels, weight), strict=True):
             out[k] = tensor
     if listed:
         for (k, _), tensor in zip(

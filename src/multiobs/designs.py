@@ -86,8 +86,6 @@ class Design:
         return level - reach, level + reach
 
 
-
-
 def make_design(features: Any, X: FloatArray, intercept: bool) -> Design:
     """Fit the transformer (a clone of it) and choose units for its columns.
 

@@ -44,9 +44,7 @@ def epsilon_holding(X: FloatArray, partners: float) -> float:
     return _typical_gap(np.sort(X[:, 0]), partners)
 
 
-def intervals(
-    x: FloatArray, epsilon: float | None, arity: int, groups: IntArray | None
-) -> Windows:
+def intervals(x: FloatArray, epsilon: float | None, arity: int, groups: IntArray | None) -> Windows:
     """Intervals of width epsilon, None being the paper's, from one sort of x."""
     order = order_by(x, groups)
     ordered = x[order]
@@ -65,9 +63,7 @@ def _typical_gap(x: FloatArray, partners: float) -> float:
     low = max(floor(lag), 1)
     high = min(low + 1, n - 1)
     every = max(1, n // GAPS)  # the median of so many is known to half a percent
-    gaps = [
-        float(np.median(x[step::every] - x[: n - step : every])) for step in (low, high)
-    ]
+    gaps = [float(np.median(x[step::every] - x[: n - step : every])) for step in (low, high)]
     share = min(max(lag - low, 0.0), 1.0)
     return float(gaps[0] + share * (gaps[1] - gaps[0]) if lag >= 1 else gaps[0] * lag)
 

@@ -17,7 +17,7 @@ from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs._windows import stable_argsort
 
-LEAVES = (4, 12)  # sizes of the tree that looks for steps
+LEAVES = (3, 6, 12)  # sizes of the tree that looks for steps
 PROBE = 2000  # rows that the choice between pilots is made on
 FOLDS = 5  # of a cross-fitted pilot
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many

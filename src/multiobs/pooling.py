@@ -89,9 +89,7 @@ def pool(
     U = X - middle
     total, x_sum = np.zeros(n), np.zeros((n, d))
     sums = np.zeros((n, len(kernels)))
-    quick = [
-        (i, kernel) for i, kernel in enumerate(kernels) if isinstance(kernel, Monomials)
-    ]
+    quick = [(i, kernel) for i, kernel in enumerate(kernels) if isinstance(kernel, Monomials)]
     for shift in (True, False):  # shift-invariant kernels are measured from a local level
         group = [(i, kernel) for i, kernel in quick if kernel.shift_invariant == shift]
         tasks: list[tuple[Monomials, int]] = [(kernel, 0) for _, kernel in group]
@@ -151,9 +149,7 @@ def _enumerated_sums(
     return by_row[anchors]
 
 
-def _positive(
-    x: FloatArray, total: FloatArray, values: FloatArray, anchors: IntArray
-) -> Pooled:
+def _positive(x: FloatArray, total: FloatArray, values: FloatArray, anchors: IntArray) -> Pooled:
     keep = total > 0
     if np.all(keep):
         return Pooled(x, total, values, anchors)
