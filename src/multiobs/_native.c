@@ -234,19 +234,24 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
         b = swap;
     }
     /* Positions become row numbers; `b` keeps the old ones, since `row` is overwritten in place. */
-    if (fresh) {
-        for (int64_t i = 0; i < n; i++) row[i] = (int64_t)(a[i] & mask);
-    } else {
-        for (int64_t i = 0; i < n; i++) b[i] = (uint64_t)row[a[i] & mask];
-        memcpy(row, b, (size_t)n * sizeof *row);
-    }
-    if (!shift) return 0;
-    for (int64_t i = 0; i < n;) {
-        int64_t e = i + 1;
-        while (e < n && (a[e] >> place) == (a[i] >> place)) e++;
-        /* The entries of this run are done with, so their part of both buffers is free. */
-        if (e - i > 1 && sort_rows(x, row + i, e - i, a + i, b + i, 0)) return 1;
-        i = e;
+    if (!fresh)
+        for (int64_t i = 0; i < n; i++) b[i] = (uint64_t)row[i];
+    for (int64_t i = 0, e; i < n; i = e) {
+        const uint64_t key = a[i] >> place;
+        e = i;
+        do {
+            const int64_t at = (int64_t)(a[e] & mask); /* read first: `a` may be `row` */
+            row[e++] = fresh ? at : (int64_t)b[at];
+        } while (e < n && (a[e] >> place) == key);
+        if (e - i == 1 || !shift) continue;
+        if (e - i <= SHORT) {
+            insertion(x, row + i, e - i);
+            continue;
+        }
+        uint64_t *work = malloc((size_t)(e - i) * 2 * sizeof(uint64_t));
+        const int failed = !work || sort_rows(x, row + i, e - i, work, work + (e - i), 0);
+        free(work);
+        if (failed) return 1;
     }
     return 0;
 }
@@ -254,9 +259,9 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
 API int mo_stable_argsort(const double *x, int64_t n, int64_t *row)
 {
     if (n >= (int64_t)1 << 31) return 2; /* the packed entries hold 31-bit positions */
-    uint64_t *work = malloc((size_t)n * 2 * sizeof(uint64_t) + 1);
+    uint64_t *work = many((size_t)n * sizeof(uint64_t));
     if (!work) return 1;
-    const int failed = sort_rows(x, row, n, work, work + n, 1);
+    const int failed = sort_rows(x, row, n, work, (uint64_t *)row, 1);
     free(work);
     return failed;
 }

@@ -12,6 +12,7 @@
 #define STEP 64    /* rows between two stored suffix sums */
 #define NARROW 4096 /* windows whose suffix sums are all kept */
 #define HELD (1 << 22) /* numbers: columns of a chunk up to 32 MB are held, of more made when needed */
+#define ALIGN 64
 #define SAMPLE 101 /* labels looked at for the level of a long run */
 
 /* The same operations in the same order on wider registers: the same bits, sooner. */
@@ -21,9 +22,15 @@
 #define WIDE
 #endif
 
+/* The first whole cache line of some memory, so that no vector lies across two. */
+INLINE double *aligned(void *memory)
+{
+    return (double *)(((uintptr_t)memory + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
+}
+
 struct rows {
-    const double *value; /* base values, local rows x bases */
-    int64_t bases, columns, count;
+    const double *value; /* base values of local rows, each base `pitch` after the one before */
+    int64_t pitch, columns, count;
     const int32_t *column; /* columns x 2: an earlier column (-1: one) times a base value */
     double *F;             /* columns of all local rows, or NULL where that would be too much memory */
 };
@@ -47,16 +54,14 @@ struct window {
 WIDE static void fill(const struct rows *r, int64_t width, int64_t group, double *F)
 {
     const int64_t from = group * STEP, left = r->count - from, size = left < STEP ? left : STEP;
-    const double *value = r->value + from * r->bases;
     for (int64_t d = 0; d < r->columns; d++) {
         const int32_t before = r->column[2 * d];
-        const double *v = value + r->column[2 * d + 1];
+        const double *v = r->value + r->column[2 * d + 1] * r->pitch + from;
         double *f = F + d;
         if (before < 0)
-            for (int64_t j = 0; j < size; j++) f[j * width] = v[j * r->bases];
+            for (int64_t j = 0; j < size; j++) f[j * width] = v[j];
         else
-            for (int64_t j = 0; j < size; j++)
-                f[j * width] = F[j * width + before] * v[j * r->bases];
+            for (int64_t j = 0; j < size; j++) f[j * width] = F[j * width + before] * v[j];
     }
 }
 
@@ -226,23 +231,22 @@ WIDE static double inner(const double *a, const double *b)
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static void gather(const double *from, int64_t stride, const int64_t *order, int64_t rows, double *to,
-                   int64_t bases)
+static void gather(const double *from, int64_t stride, const int64_t *order, int64_t rows, double *to)
 {
     if (stride == 1)
-        for (int64_t j = 0; j < rows; j++) to[j * bases] = from[order[j]];
+        for (int64_t j = 0; j < rows; j++) to[j] = from[order[j]];
     else
-        for (int64_t j = 0; j < rows; j++) to[j * bases] = from[order[j] * stride];
+        for (int64_t j = 0; j < rows; j++) to[j] = from[order[j] * stride];
 }
 
 /* A middle label of rows from .. to - 1: any value among them is right, a typical one keeps power sums
  * small. */
-static double level_of(const double *value, int64_t stride, int64_t from, int64_t to)
+static double level_of(const double *value, int64_t from, int64_t to)
 {
     double s[SAMPLE];
     const int64_t size = to - from, k = size < 5 ? size : size <= 512 ? 5 : SAMPLE;
     for (int64_t i = 0; i < k; i++) {
-        const double v = value[(from + (k > 1 ? (size - 1) * i / (k - 1) : 0)) * stride];
+        const double v = value[from + (k > 1 ? (size - 1) * i / (k - 1) : 0)];
         int64_t j = i;
         for (; j > 0 && s[j - 1] > v; j--) s[j] = s[j - 1];
         s[j] = v;
@@ -252,17 +256,17 @@ static double level_of(const double *value, int64_t stride, int64_t from, int64_
 
 /* Measure the marked base values of each run of overlapping windows from a level of their own: no tuple
  * crosses from one run to the next. */
-static void centre(double *value, int64_t bases, const int32_t *centred, const int64_t *stop,
-                   int64_t first, int64_t rows)
+static void centre(double *value, int64_t pitch, int64_t bases, const int32_t *centred,
+                   const int64_t *stop, int64_t first, int64_t rows)
 {
     for (int64_t from = 0, to; from < rows; from = to) {
         to = from + 1;
         while (to < rows && stop[first + to - 1] > first + to) to++;
         for (int64_t b = 0; b < bases; b++) {
             if (!centred[b]) continue;
-            double *v = value + b;
-            const double level = level_of(v, bases, from, to);
-            for (int64_t j = from; j < to; j++) v[j * bases] -= level;
+            double *v = value + b * pitch;
+            const double level = level_of(v, from, to);
+            for (int64_t j = from; j < to; j++) v[j] -= level;
         }
     }
 }
@@ -288,28 +292,33 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
     if (chunk < widest / 2) chunk = widest / 2;
     const int64_t width = (columns / 4 + 1) * 4, registers = 2 + bases + columns + products;
     const int64_t rows_held = chunk + widest < n ? chunk + widest : n;
-    double *value = malloc((size_t)(rows_held * bases + 1) * sizeof(double));
+    double *value = many((size_t)(rows_held * bases + 1) * sizeof(double));
     double *reg = malloc((size_t)(registers * PITCH) * sizeof(double));
-    double *sums = malloc((size_t)(BLOCK * width) * sizeof(double));
+    double *sums = malloc((size_t)(BLOCK * width) * sizeof(double) + ALIGN);
     double *part = malloc((size_t)(2 * dots + 1) * sizeof(double));
     /* head, tail, two vectors of work, then the columns of rows; columns beyond the last stay zero */
     const int whole = rows_held * width <= HELD;
     const int64_t step = whole && widest < NARROW ? NARROW : STEP, fixed = width * (step + 4);
-    double *work = calloc((size_t)(fixed + width * (whole ? rows_held : 2 * STEP)), sizeof(double));
+    const int64_t numbers = fixed + width * (whole ? rows_held : 2 * STEP);
+    double *held = malloc((size_t)numbers * sizeof(double) + ALIGN), *work = aligned(held);
+    if (held) memset(work, 0, (size_t)numbers * sizeof(double));
+    double *prefix = NULL;
     struct window w = {work + width, NULL, work, 0, step, 0, 0, 0, 0, {0}, {0}};
     if (step == NARROW) {
         w.room = NARROW + 1;
-        w.mark = malloc((size_t)(w.room * width) * sizeof(double));
+        prefix = malloc((size_t)(w.room * width) * sizeof(double) + ALIGN);
+        w.mark = aligned(prefix);
     }
-    int failed = !value || !reg || !sums || !part || !work || (step == NARROW && !w.mark);
+    int failed = !value || !reg || !sums || !part || !held || (step == NARROW && !prefix);
     double *lost = part + dots; /* what rounding took from out */
     if (!failed) memset(part, 0, (size_t)(2 * dots) * sizeof(double));
     for (int64_t first = 0; !failed && first < n; first += chunk) {
         const int64_t last = first + chunk < n ? first + chunk : n;
         const int64_t rows = stop[last - 1] - first;
-        for (int64_t b = 0; b < bases; b++) gather(base[b], stride[b], order + first, rows, value + b, bases);
-        if (any) centre(value, bases, centred, stop, first, rows);
-        const struct rows r = {value, bases, columns, rows, column, whole ? work + fixed : NULL};
+        for (int64_t b = 0; b < bases; b++)
+            gather(base[b], stride[b], order + first, rows, value + b * rows_held);
+        if (any) centre(value, rows_held, bases, centred, stop, first, rows);
+        const struct rows r = {value, rows_held, columns, rows, column, whole ? work + fixed : NULL};
         w.before = (struct some_rows){work + fixed, -1};
         w.after = (struct some_rows){work + fixed + width * STEP, -1};
         w.pivot = w.end = 0;
@@ -325,10 +334,11 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
             }
             for (int64_t b = 0; b < bases; b++)
                 for (int64_t k = 0; k < a; k++)
-                    reg[(2 + b) * PITCH + k] = reg[k] * value[(i + k) * bases + b];
-            failed = sums_of_block(&r, width, stop + first + i, first, i, a, last - first, &w, sums);
+                    reg[(2 + b) * PITCH + k] = reg[k] * value[b * rows_held + i + k];
+            failed = sums_of_block(&r, width, stop + first + i, first, i, a, last - first, &w,
+                                   aligned(sums));
             if (failed) break;
-            transpose(sums, width, columns, a, reg + (2 + bases) * PITCH);
+            transpose(aligned(sums), width, columns, a, reg + (2 + bases) * PITCH);
             double *next = reg + (2 + bases + columns) * PITCH;
             for (int64_t k = 0; k < products; k++, next += PITCH)
                 multiply(reg + product[2 * k] * PITCH, reg + product[2 * k + 1] * PITCH, next);
@@ -346,7 +356,7 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
     free(reg);
     free(part);
     free(sums);
-    free(work);
-    free(w.mark);
+    free(held);
+    free(step == NARROW ? prefix : w.mark);
     return failed;
 }

@@ -122,6 +122,11 @@ class Anchored(TupleSet):
     def n_partners(self) -> IntArray:
         """How many partners each anchor has."""
 
+    @property
+    @abstractmethod
+    def n_pairs(self) -> int:
+        """How many pairs of an anchor and a partner there are."""
+
     @abstractmethod
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         """Row numbers (t, m) of anchors (t,) with partner numbers (t, m-1)."""
@@ -132,10 +137,9 @@ class Anchored(TupleSet):
     @cached_property
     def _counted(self) -> int:
         q = self.arity - 1
-        partners = self.n_partners
         if q == 1:
-            return int(partners.sum())
-        times = np.bincount(partners)
+            return self.n_pairs
+        times = np.bincount(self.n_partners)
         return sum(comb(int(w), q) * int(times[w]) for w in np.flatnonzero(times))
 
     def chunks(self, size: int = CHUNK) -> Iterator[Tuples]:
@@ -220,6 +224,11 @@ class Windows(Anchored):
     def n_partners(self) -> IntArray:
         return self.stop - np.arange(1, self.stop.size + 1)
 
+    @property
+    def n_pairs(self) -> int:
+        n = int(self.stop.size)
+        return int(self.stop.sum()) - n * (n + 1) // 2
+
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         positions = np.concatenate([anchors[:, None], anchors[:, None] + 1 + partners], axis=1)
         return np.asarray(self.order[positions])
@@ -266,6 +275,10 @@ class Graph(Anchored):
     @property
     def n_partners(self) -> IntArray:
         return np.diff(self.indptr)
+
+    @property
+    def n_pairs(self) -> int:
+        return int(self.indices.size)
 
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         neighbours = self.indices[self.indptr[anchors][:, None] + partners]
