@@ -227,7 +227,7 @@ def test_partial_fit_refuses_rows_out_of_order() -> None:
     reg.partial_fit([[0.0], [0.1]], [1.0, 2.0])
     with pytest.raises(ValueError, match=r"increasing x, got 0\.05 after 0\.1"):
         reg.partial_fit([[0.05]], [1.0])
-    with pytest.raises(ValueError, match="number for epsilon"):
+    with pytest.raises(AttributeError, match="has no attribute 'partial_fit'"):
         MultiObservationRegressor(sampler="nearest").partial_fit([[0.0], [0.1]], [1.0, 2.0])
 
 

@@ -1,13 +1,13 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import (
@@ -26,9 +26,9 @@ from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
 from multiobs.diagnostics import MetasampleReport, metasample_report
 from multiobs.inference_mixin import InferenceMixin
-from multiobs.pipeline import Prepared, prepare
-from multiobs.rows import batch, positions, valid_rows
-from multiobs.samplers import Replicates, Sampler
+from multiobs.pipeline import FitPlan, Prepared, prepare
+from multiobs.rows import batch, generator, positions, valid_rows
+from multiobs.samplers import Nearby, Replicates, Sampler, SlidingWindow
 from multiobs.solve import Solution
 from multiobs.statistics import Statistic, outside_domain
 from multiobs.streaming import Stream
@@ -38,18 +38,16 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
 
 
-@final
-@dataclass(frozen=True)
-class FitPlan:
-    """What a fit did and why; ``print`` it."""
-
-    reasons: tuple[str, ...]
-    branches: tuple[tuple[int, Plan], ...]
-    solver: str
-
-    def __str__(self) -> str:
-        sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
-        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
+def _streams(estimator: "MultiObservationRegressor") -> bool:
+    """Whether rows can be taken as they come: only windows whose width is settled allow it."""
+    sampler = samplers.resolve(estimator.sampler) if estimator.sampler != "auto" else None
+    settled = isinstance(sampler, Nearby) and not isinstance(sampler.epsilon, str)
+    if settled or isinstance(sampler, SlidingWindow):
+        return True
+    raise AttributeError(
+        "partial_fit needs sampler=SlidingWindow() or Nearby with a number for epsilon, "
+        f"got {estimator.sampler!r}"
+    )
 
 
 class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -223,6 +221,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             print(self.plan_)
         return self
 
+    @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
@@ -381,12 +380,3 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
                 UserWarning,
                 stacklevel=3,
             )
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return the one Generator of a fit, from what scikit-learn users pass as random_state."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)

@@ -26,7 +26,7 @@ def paper_epsilon(X: FloatArray) -> float:
     and ties change it as little as they change the typical distance of neighbours.
 
     >>> x = np.linspace(0, 1, 1001)[:, None]
-    >>> round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2)
+    >>> float(round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2))
     1.0
     """
     n, d = X.shape
@@ -36,7 +36,7 @@ def paper_epsilon(X: FloatArray) -> float:
         k = min(max(round(sqrt(n)), 1), n - 1)
         probe = X if n <= 20_000 else X[:: n // 10_000]
         return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
-    return epsilon_holding(X, sqrt(n) / 2)
+    return float(epsilon_holding(X, sqrt(n) / 2))
 
 
 def epsilon_holding(X: FloatArray, partners: float) -> float:

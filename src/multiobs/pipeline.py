@@ -9,6 +9,7 @@ from multiobs import selection
 from multiobs._types import FloatArray, IntArray
 from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
+from multiobs.contract import Plan
 from multiobs.forest import honest_leaves
 from multiobs.losses import RootLoss
 from multiobs.rows import ValidRows
@@ -17,6 +18,20 @@ from multiobs.statistics import Statistic
 from multiobs.transport import Carried, Transport, carry
 from multiobs.tuples import TupleSet
 from multiobs.units import LabelUnits, label_units
+
+
+@final
+@dataclass(frozen=True)
+class FitPlan:
+    """What a fit did and why; ``print`` it."""
+
+    reasons: tuple[str, ...]
+    branches: tuple[tuple[int, Plan], ...]
+    solver: str
+
+    def __str__(self) -> str:
+        sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
+        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
 
 
 @final

@@ -156,3 +156,12 @@ def batch(
             sample_weight, checked, dtype=np.float64, ensure_non_negative=True
         )
     return np.ascontiguousarray(checked[:, 0]), labels, weight
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the one Generator of a fit, from what scikit-learn users pass as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
