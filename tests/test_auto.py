@@ -1,8 +1,6 @@
 """When the user leaves everything open: pilots, balance, widths, classes, categories."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import GammaRegressor, LinearRegression, Ridge
@@ -188,7 +186,8 @@ def test_categories_match_exactly(frame: str) -> None:
     x = rng.uniform(size=1500)
     y = 5.0 * (kind == "b") + np.where(kind == "c", 2.0, 1.0) * rng.normal(size=1500)
     columns = {"x": x, "kind": kind}
-    X = pd.DataFrame(columns) if frame == "pandas" else pl.DataFrame(columns)
+    library = pytest.importorskip(frame)
+    X = library.DataFrame(columns)
     reg = MultiObservationRegressor().fit(X, y)
     members = reg.tuples_.listed().members
     assert np.all(kind[members] == kind[members[:, :1]])
@@ -196,7 +195,7 @@ def test_categories_match_exactly(frame: str) -> None:
     assert reg.coef_[2] == pytest.approx(3.0, abs=0.8)
     assert reg.predict(X[:5]).shape == (5,)
     unknown = {"x": [0.5], "kind": ["z"]}
-    other = pd.DataFrame(unknown) if frame == "pandas" else pl.DataFrame(unknown)
+    other = library.DataFrame(unknown)
     with pytest.raises(ValueError, match="categories seen in fit, got 'z'"):
         reg.predict(other)
 
@@ -255,3 +254,10 @@ def test_weights_zero_is_absent_and_groups_are_never_mixed() -> None:
     reg = MultiObservationRegressor(estimator=LinearRegression()).fit(x, y, groups=groups)
     members = reg.tuples_.listed().members
     assert np.all(groups[members] == groups[members[:, :1]])
+
+
+def test_neighbours_that_are_not_near_are_said_to_be_so() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 30)), rng.normal(size=300)
+    with pytest.warns(UserWarning, match="as far apart as any two rows in 30 columns"):
+        MultiObservationRegressor(sampler=Nearest(5), transport=None, alpha=1.0).fit(X, y)

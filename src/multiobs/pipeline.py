@@ -1,5 +1,6 @@
 """From validated rows to everything a fit needs: units, carried labels, tuples, weights."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -12,12 +13,16 @@ from multiobs.choose import Choice, choose
 from multiobs.contract import Plan
 from multiobs.forest import honest_leaves
 from multiobs.losses import RootLoss
+from multiobs.neighbours import column_scales
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried, Transport, carry
-from multiobs.tuples import TupleSet
+from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units
+
+
+TOO_WIDE = 0.75  # distance of neighbours relative to that of any two rows
 
 
 @final
@@ -115,6 +120,8 @@ def prepare(
             f"{built!r} must find at least one tuple of {statistic.arity} rows, got none among "
             f"{X.shape[0]} rows: widen its neighbourhood, or use another sampler"
         )
+    if isinstance(tuples, Graph) and carried.pilot is None:
+        _warn_wide(tuples, rows.place)
     if max_tuples is not None and max_tuples < count:
         tuples = tuples.sample(max_tuples, rng)
         reasons.append(f"tuples: a random {max_tuples} of {count:.4g}")
@@ -152,6 +159,28 @@ def _settled(
     )
     reasons.append(f"sampler: {found!r}, by validation on adjacent held-out rows")
     return found
+
+
+def _warn_wide(tuples: Graph, place: FloatArray) -> None:
+    """Say so when neighbours are hardly nearer than any two rows, as in many columns."""
+    n = tuples.n_rows
+    points = place / column_scales(place, "robust")
+    edges = np.arange(0, tuples.indices.size, max(1, tuples.indices.size // 500))
+    near = points[tuples.indices[edges]] - points[tuples.anchor_of_edges()[edges]]
+    some = np.arange(0, n, max(1, n // 500))
+    far = points[some] - points[(some + n // 2) % n]
+    share = float(
+        np.median(np.sum(near**2, axis=1)) / max(np.median(np.sum(far**2, axis=1)), 1e-300)
+    )
+    if np.sqrt(share) > TOO_WIDE:
+        warnings.warn(
+            f"neighbours are {np.sqrt(share):.0%} as far apart as any two rows in "
+            f"{place.shape[1]} columns: without structure no method can tell the spread at x from "
+            "the movement of the mean (the paper's lower bound); use sampler='auto' with "
+            "transport='auto', which learn which columns matter, or fewer columns",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _crossed(groups: IntArray | None, folds: IntArray | None) -> IntArray | None:
