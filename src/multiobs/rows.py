@@ -6,13 +6,12 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_array,
     check_consistent_length,
     column_or_1d,
 )
 
-from multiobs._sklearn import validate_data
+from multiobs._sklearn import check_sample_weight, validate_data
 from multiobs._types import FloatArray, IntArray
 from multiobs.categories import Categories
 from multiobs.statistics import Statistic
@@ -103,9 +102,7 @@ def valid_rows(
         codes = own if joint is None else own * (int(joint.max()) + 1) + joint
     weight = None
     if sample_weight is not None:
-        weight = _check_sample_weight(
-            sample_weight, full, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = check_sample_weight(sample_weight, full)
     labels: FloatArray
     wide = given.ndim == 2 and given.shape[1] > 1 and statistic.n_columns == 1
     if wide and replicated:
@@ -152,9 +149,7 @@ def batch(
     check_consistent_length(checked, labels)
     weight = None
     if sample_weight is not None:
-        weight = _check_sample_weight(
-            sample_weight, checked, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = check_sample_weight(sample_weight, checked)
     return np.ascontiguousarray(checked[:, 0]), labels, weight
 
 
