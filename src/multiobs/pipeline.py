@@ -21,8 +21,7 @@ from multiobs.transport import Carried, Transport, carry
 from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units
 
-
-TOO_WIDE = 0.75  # distance of neighbours relative to that of any two rows
+TOO_WIDE = 0.7  # distance of neighbours relative to that of any two rows
 
 
 @final
@@ -172,7 +171,7 @@ def _warn_wide(tuples: Graph, place: FloatArray) -> None:
     share = float(
         np.median(np.sum(near**2, axis=1)) / max(np.median(np.sum(far**2, axis=1)), 1e-300)
     )
-    if np.sqrt(share) > TOO_WIDE:
+    if n >= 100 and np.sqrt(share) > TOO_WIDE:  # a handful of rows is far apart anyway
         warnings.warn(
             f"neighbours are {np.sqrt(share):.0%} as far apart as any two rows in "
             f"{place.shape[1]} columns: without structure no method can tell the spread at x from "
