@@ -116,9 +116,7 @@ def window_totals(
 
 
 @lru_cache(maxsize=64)
-def compile_program(
-    kernels: tuple[Key, ...], p: int, s: int, weighted: bool
-) -> Program | None:
+def compile_program(kernels: tuple[Key, ...], p: int, s: int, weighted: bool) -> Program | None:
     """Write the totals of kernels as inner products over anchors; None if there are too many.
 
     >>> variance = (((((1,), (1,)), -1.0), (((2,),), 1.0)), 2, 0)
@@ -145,12 +143,10 @@ def compile_program(
                     return None
     machine = _Registers(bases, {each for _, many in wanted for each in many if any(each)})
     dots = [(machine.own(own), machine.partners(many)) for own, many in wanted]
-    combine = [
-        np.zeros((len(_series.monomials(p, degree)), len(dots))) for _, _, degree in kernels
-    ]
+    combine = [np.zeros((len(_series.monomials(p, degree)), len(dots))) for _, _, degree in kernels]
     for d, totals in enumerate(wanted.values()):
-        for (number, at), size in totals.items():
-            combine[number][at, d] = size
+        for (which, entry), value in totals.items():
+            combine[which][entry, d] = value
     return Program(
         np.array(machine.columns, dtype=np.int32).reshape(-1, 2),
         np.array(machine.products, dtype=np.int32).reshape(-1, 2),

@@ -303,9 +303,8 @@ def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[i
     same = [c for c in range(p) if np.all(few[:, c] == Z[0, c])]
     fixed = {c: float(Z[0, c]) for c in same if np.all(Z[:, c] == Z[0, c])}
     varying = [c for c in range(p) if c not in fixed]
-    if len(varying) == 1:
-        return np.ascontiguousarray(Z[:, varying[0] : varying[0] + 1]), fixed, varying
-    return np.ascontiguousarray(Z[:, varying]), fixed, varying
+    chosen = slice(varying[0], varying[0] + 1) if len(varying) == 1 else varying
+    return np.ascontiguousarray(Z[:, chosen]), fixed, varying
 
 
 def assemble(

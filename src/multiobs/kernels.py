@@ -370,5 +370,8 @@ class Square(Kernel):
 
 def same_category(values: FloatArray) -> IntArray:
     """Codes 0, 1, … of equal rows of ``values`` (n,) or (n, s)."""
-    _, codes = np.unique(values, axis=0, return_inverse=True)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]  # rows of one number sort twenty times faster as numbers
+    axis = None if values.ndim == 1 else 0
+    _, codes = np.unique(values, axis=axis, return_inverse=True)
     return codes.reshape(-1).astype(np.int64)
