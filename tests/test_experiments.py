@@ -108,6 +108,8 @@ def test_misspelt_names_stop_before_any_work(tmp_path):
 # ---- interruptions -------------------------------------------------------------------------------
 
 DRIVER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
 import sys, time
 from pathlib import Path
 from multiobs.experiments import run as module
