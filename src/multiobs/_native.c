@@ -256,7 +256,8 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
     return 0;
 }
 
-API int mo_stable_argsort(const double *x, int64_t n, int64_t *row)
+/* Row numbers by x, and x in that order unless `ordered` is NULL. */
+API int mo_stable_argsort(const double *x, int64_t n, int64_t *row, double *ordered)
 {
     if (n >= (int64_t)1 << 31) return 2; /* the packed entries hold 31-bit positions */
     uint64_t *work = many((size_t)n * sizeof(uint64_t));
@@ -266,5 +267,7 @@ API int mo_stable_argsort(const double *x, int64_t n, int64_t *row)
     for (int64_t i = 0; i < n; i += 512) ((volatile uint64_t *)work)[i] = 0;
     const int failed = sort_rows(x, row, n, work, (uint64_t *)row, 1);
     free(work);
+    if (ordered && !failed)
+        for (int64_t i = 0; i < n; i++) ordered[i] = x[row[i]];
     return failed;
 }

@@ -20,9 +20,9 @@ _P, _I, _D = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 _SIGNATURES = {
     "mo_window_stops": ([_P, _I, _D, _P, _P], None),
     "mo_window_sums": ([_P, _I, _P, _P, _I, _P], ctypes.c_int),
-    "mo_stable_argsort": ([_P, _I, _P], ctypes.c_int),
+    "mo_stable_argsort": ([_P, _I, _P, _P], ctypes.c_int),
     "mo_window_totals": (
-        [_P, _P, _I, _P, _P, _P, _I, _P, _I, _P, _I, _P, _I, _I, _P],
+        [_P, _P, _I, _P, _P, _P, _P, _P, _I, _P, _I, _P, _I, _P, _I, _I, _P],
         ctypes.c_int,
     ),
     "mo_rank_windows": ([_P, _P, _P, _P, _I, _I, _P, _P, _P, _I, _I, _I], ctypes.c_int),

@@ -231,12 +231,16 @@ WIDE static double inner(const double *a, const double *b)
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static void gather(const double *from, int64_t stride, const int64_t *order, int64_t rows, double *to)
+/* (from - shift) / scale of the rows of a chunk, in order. */
+WIDE static void gather(const double *from, int64_t stride, double shift, double scale,
+                        const int64_t *order, int64_t rows, double *to)
 {
     if (stride == 1)
         for (int64_t j = 0; j < rows; j++) to[j] = from[order[j]];
     else
         for (int64_t j = 0; j < rows; j++) to[j] = from[order[j] * stride];
+    if (shift != 0.0 || scale != 1.0)
+        for (int64_t j = 0; j < rows; j++) to[j] = (to[j] - shift) / scale;
 }
 
 /* A middle label of rows from .. to - 1: any value among them is right, a typical one keeps power sums
@@ -275,8 +279,8 @@ static void centre(double *value, int64_t pitch, int64_t bases, const int32_t *c
  * anchors: 0 is one (zero where there are fewer than `need` partners), 1 the number of partners, then
  * the anchor's own base values (zero likewise), the partner sums of the columns, and the products. */
 API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
-                         const double *const *base, const int64_t *stride, const int32_t *centred,
-                         int64_t bases, const int32_t *column, int64_t columns, const int32_t *product,
+                         const double *const *base, const int64_t *stride, const double *shift,
+                         const double *scale, const int32_t *centred, int64_t bases, const int32_t *column, int64_t columns, const int32_t *product,
                          int64_t products, const int32_t *dot, int64_t dots, int64_t need, double *out)
 {
     int64_t widest = 0, total = 0, any = 0;
@@ -316,7 +320,7 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
         const int64_t last = first + chunk < n ? first + chunk : n;
         const int64_t rows = stop[last - 1] - first;
         for (int64_t b = 0; b < bases; b++)
-            gather(base[b], stride[b], order + first, rows, value + b * rows_held);
+            gather(base[b], stride[b], shift[b], scale[b], order + first, rows, value + b * rows_held);
         if (any) centre(value, rows_held, bases, centred, stop, first, rows);
         const struct rows r = {value, rows_held, columns, rows, column, whole ? work + fixed : NULL};
         w.before = (struct some_rows){work + fixed, -1};

@@ -56,6 +56,7 @@ def window_totals(
     windows: Windows,
     kernels: Sequence[tuple[Monomials, int]],
     rows: _sums.Rows,
+    units: tuple[FloatArray, FloatArray] | None = None,
 ) -> list[FloatArray] | None:
     r"""Sum each kernel over all tuples, :math:`\sum_t w_t h(y_t) e^{\zeta\cdot\sum u}`.
 
@@ -67,6 +68,8 @@ def window_totals(
         Kernels with the degree of their series in ζ.
     rows : Rows
         Features, labels and weight of the rows.
+    units : (ndarray (p,), ndarray (p,)), optional
+        The features are meant less the first and divided by the second.
 
     Returns
     -------
@@ -89,6 +92,9 @@ def window_totals(
     arrays = [each if each.strides[0] % 8 == 0 else each.copy() for each in arrays]
     pointers = (ctypes.c_void_p * len(arrays))(*[each.ctypes.data for each in arrays])
     strides = np.array([each.strides[0] // 8 for each in arrays], dtype=np.int64)
+    shift, scale = np.zeros(len(arrays)), np.ones(len(arrays))
+    if units is not None:
+        shift[:p], scale[:p] = units
     centred = np.zeros(len(arrays), dtype=np.int32)
     centred[p : p + s] = all(kernel.shift_invariant for kernel, _ in kernels)
     order = np.ascontiguousarray(windows.order, dtype=np.int64)
@@ -100,6 +106,8 @@ def window_totals(
         order.size,
         ctypes.addressof(pointers),
         strides.ctypes.data,
+        shift.ctypes.data,
+        scale.ctypes.data,
         centred.ctypes.data,
         len(arrays),
         program.columns.ctypes.data,

@@ -9,7 +9,7 @@ import numpy as np
 from multiobs import _native
 from multiobs._types import FloatArray, IntArray
 
-__all__ = ["stable_argsort", "window_stops", "window_sums"]
+__all__ = ["stable_argsort", "stable_sort", "window_stops", "window_sums"]
 
 
 def window_stops(x: FloatArray, epsilon: float, group_end: IntArray | None = None) -> IntArray:
@@ -117,6 +117,23 @@ def _window_sums_by_doubling(F: FloatArray, lo: IntArray, hi: IntArray) -> Float
     return out
 
 
+def stable_sort(x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return ``stable_argsort(x)`` and x in that order.
+
+    >>> stable_sort(np.array([2.0, 0.0, 1.0]))[1].tolist()
+    [0.0, 1.0, 2.0]
+    """
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    lib = _native.library()
+    if lib is None or x.size >= 2**31:
+        order = stable_argsort(x)
+        return order, x[order]
+    order, ordered = np.empty(x.size, dtype=np.int64), np.empty(x.size)
+    if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data, ordered.ctypes.data):
+        raise MemoryError(f"no memory to sort {x.size} rows")
+    return order, ordered
+
+
 def stable_argsort(x: FloatArray) -> IntArray:
     """Sort row numbers by x, equal values in row order: ``np.argsort(x, kind="stable")``, faster.
 
@@ -137,7 +154,7 @@ def stable_argsort(x: FloatArray) -> IntArray:
     lib = _native.library()
     if lib is not None and x.size < 2**31:
         order = np.empty(x.size, dtype=np.int64)
-        if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data):
+        if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data, None):
             raise MemoryError(f"no memory to sort {x.size} rows")
         return order
     # numpy's default sort is the faster one; ties, if few, are put right afterwards.

@@ -4,19 +4,37 @@ r"""The one sum that data must supply, and the one place that decides how to for
 branch of :func:`plan` returns the same array; a kernel without a fast branch is enumerated.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import factorial, prod
 from typing import Literal, final
 
 import numpy as np
 
 from multiobs import _ranks, _series, _sums, _totals
+from multiobs._features import Affine, Features, Lifted, assemble, split_constants
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant, same_category
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+__all__ = [
+    "LIMIT",
+    "Affine",
+    "Branch",
+    "Features",
+    "Lifted",
+    "Plan",
+    "contract",
+    "contract_all",
+    "enumerate_tuples",
+    "features_of",
+    "plan",
+    "ranked_anchor_sums",
+    "representatives",
+    "same_label",
+    "split_constants",
+    "tuple_weights",
+]
 
 Branch = Literal["list", "running sums", "rank tree", "categories"]
 
@@ -46,26 +64,6 @@ class Plan:
 
     def __str__(self) -> str:
         return f"{self.branch} ({self.tuples:.4g} tuples): {self.reason}"
-
-
-@final
-@dataclass(frozen=True)
-class Lifted:
-    """Features of the representative that are not affine in x: z~ = function(x~).
-
-    Parameters
-    ----------
-    X : ndarray, (n, d)
-        Positions of the rows.
-    function : callable
-        Takes representatives (t, d) and returns features (t, p).
-    """
-
-    X: FloatArray
-    function: Callable[[FloatArray], FloatArray]
-
-
-Features = FloatArray | Lifted
 
 
 def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> Plan:
@@ -114,7 +112,7 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
 def contract(
     tuples: TupleSet,
     kernel: Kernel,
-    Z: Features,
+    Z: Features | Affine,
     y: FloatArray,
     k: int,
     *,
@@ -169,7 +167,7 @@ def contract(
 def contract_all(
     tuples: TupleSet,
     kernels: Sequence[Kernel | None],
-    Z: Features,
+    Z: Features | Affine,
     y: FloatArray,
     *,
     weight: FloatArray | None = None,
@@ -179,6 +177,8 @@ def contract_all(
     """Contract the kernel of each power k of a loss in as few passes as possible."""
     labels = y[:, None] if y.ndim == 1 else y
     affine = not isinstance(Z, Lifted)
+    if isinstance(Z, Affine) and not _all_summed(tuples, kernels, branch):
+        Z = Z.columns()
     out: list[FloatArray | None] = [None] * len(kernels)
     listed: list[tuple[int, Kernel]] = []
     summed: list[tuple[int, Monomials]] = []
@@ -201,7 +201,7 @@ def contract_all(
             out[k] = _ranked(tuples, kernel, Z, labels[:, 0], k, weight)
         else:
             listed.append((k, kernel))
-    if summed and isinstance(Z, np.ndarray) and isinstance(tuples, Windows | Graph):
+    if summed and not isinstance(Z, Lifted) and isinstance(tuples, Windows | Graph):
         for (k, _), tensor in zip(summed, _running(tuples, summed, Z, labels, weight), strict=True):
             out[k] = tensor
     if listed:
@@ -212,6 +212,16 @@ def contract_all(
     return out
 
 
+def _all_summed(tuples: TupleSet, kernels: Sequence[Kernel | None], branch: Branch | None) -> bool:
+    """Whether no row's features are needed but in running sums over windows."""
+    return isinstance(tuples, Windows) and all(
+        isinstance(kernel, Monomials)
+        and (branch or plan(tuples, kernel, k).branch) == "running sums"
+        for k, kernel in enumerate(kernels)
+        if kernel is not None
+    )
+
+
 def representatives(part: Tuples, Z: FloatArray) -> FloatArray:
     """Features z~ of listed tuples: the representative's row, or the mean of the members."""
     if part.representative is not None:
@@ -219,11 +229,11 @@ def representatives(part: Tuples, Z: FloatArray) -> FloatArray:
     return np.asarray(Z[part.members].mean(axis=1))
 
 
-def features_of(part: Tuples, Z: Features) -> FloatArray:
+def features_of(part: Tuples, Z: Features | Affine) -> FloatArray:
     """Features z~ (t, p) of listed tuples, whether or not they are affine in x."""
     if isinstance(Z, Lifted):
         return Z.function(representatives(part, Z.X))
-    return representatives(part, Z)
+    return representatives(part, Z.columns() if isinstance(Z, Affine) else Z)
 
 
 def tuple_weights(part: Tuples, weight: FloatArray | None) -> FloatArray | None:
@@ -249,7 +259,7 @@ def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT) -> Iterator[Tuples]:
 def _enumerated(
     tuples: TupleSet,
     kernels: Sequence[tuple[int, Kernel]],
-    Z: Features,
+    Z: Features | Affine,
     y: FloatArray,
     weight: FloatArray | None,
     limit: int,
@@ -296,57 +306,30 @@ def _row_power(z: FloatArray, k: int) -> FloatArray:
     return power
 
 
-def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[int]]:
-    """Varying columns of Z, the values of the constant ones, and which columns vary."""
-    n, p = Z.shape
-    few = Z[: min(n, 64)]  # most columns that vary do so at once
-    same = [c for c in range(p) if np.all(few[:, c] == Z[0, c])]
-    fixed = {c: float(Z[0, c]) for c in same if np.all(Z[:, c] == Z[0, c])}
-    varying = [c for c in range(p) if c not in fixed]
-    chosen = slice(varying[0], varying[0] + 1) if len(varying) == 1 else varying
-    return np.ascontiguousarray(Z[:, chosen]), fixed, varying
-
-
-def assemble(
-    coefficients: Sequence[float] | FloatArray,
-    k: int,
-    m: int,
-    p: int,
-    fixed: dict[int, float],
-    varying: list[int],
-) -> FloatArray:
-    """Build the k-th tensor from coefficients of exp(ζ·m u~) up to degree k."""
-    where = _series.position(len(varying), k)
-    rank = {c: i for i, c in enumerate(varying)}
-    tensor = np.zeros((p,) * k)
-    for entry in product(range(p), repeat=k):
-        counts = [0] * len(varying)
-        value = 1.0
-        for c in entry:
-            if c in fixed:
-                value *= fixed[c]
-            else:
-                counts[rank[c]] += 1
-        alpha = tuple(counts)
-        size = prod(factorial(a) for a in alpha) / float(m) ** sum(alpha)
-        tensor[entry] = value * size * coefficients[where[alpha]]
-    return tensor
-
-
 def _running(
     tuples: Windows | Graph,
     kernels: Sequence[tuple[int, Monomials]],
-    Z: FloatArray,
+    Z: FloatArray | Affine,
     y: FloatArray,
     weight: FloatArray | None,
 ) -> list[FloatArray]:
-    U, fixed, varying = split_constants(Z)
-    p, rows = U.shape[1], _sums.Rows(U, y, weight)
     tasks = [(kernel, k) for k, kernel in kernels]
-    totals = _totals.window_totals(tuples, tasks, rows) if isinstance(tuples, Windows) else None
+    totals = None
+    if isinstance(Z, Affine):  # the compiled loop makes the columns of the rows it has in hand
+        first, d = int(Z.intercept), Z.X.shape[1]
+        fixed, varying = {0: 1.0} if first else {}, list(range(first, first + d))
+        assert isinstance(tuples, Windows)
+        rows, units = _sums.Rows(Z.X, y, weight), (Z.centre, Z.spread)
+        totals = _totals.window_totals(tuples, tasks, rows, units)
+        Z = np.empty((0, first + d)) if totals is not None else Z.columns()
+    if totals is None:
+        U, fixed, varying = split_constants(Z)
+        rows = _sums.Rows(U, y, weight)
+        if isinstance(tuples, Windows):
+            totals = _totals.window_totals(tuples, tasks, rows)
     if totals is None:
         evaluator = _sums.Evaluator(tasks, rows)
-        totals = [np.zeros(len(_series.monomials(p, k))) for k, _ in kernels]
+        totals = [np.zeros(len(_series.monomials(rows.U.shape[1], k))) for k, _ in kernels]
         for chunk in evaluator.chunks(tuples):
             for total, (k, kernel) in zip(totals, kernels, strict=True):
                 total += [each.sum() for each in evaluator.anchor_sums(chunk, kernel, k)]

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 
 from multiobs._types import FloatArray
-from multiobs.contract import Features, Lifted
+from multiobs.contract import Affine, Features, Lifted
 
 
 @final
@@ -42,14 +42,12 @@ class Design:
 
     def columns(self, X: FloatArray) -> FloatArray:
         """Columns Z (n, p) at positions X (n, d)."""
-        raw, first = self.raw(X), int(self.intercept)
-        # One column of x: columns apart in memory, so that each is read without the other.
-        order: Literal["F", "C"] = "F" if raw.shape[1] == 1 else "C"
-        out = np.ones((raw.shape[0], first + raw.shape[1]), order=order)
-        scaled = out[:, first:]
-        np.subtract(raw, self.centre, out=scaled)
-        np.divide(scaled, self.spread, out=scaled)
-        return out
+        return Affine(self.raw(X), self.centre, self.spread, self.intercept).columns()
+
+    def lean(self, X: FloatArray) -> Affine:
+        """Columns that are made where they are needed; x itself must be the features."""
+        assert self.transformer is None
+        return Affine(X, self.centre, self.spread, self.intercept)
 
     def features(self, X: FloatArray) -> Features:
         """What ``contract`` needs: columns of rows if affine, else how to make them from x~."""

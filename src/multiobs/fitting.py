@@ -7,7 +7,7 @@ import numpy as np
 from scipy import optimize
 
 from multiobs._types import FloatArray
-from multiobs.contract import LIMIT, Features, Lifted, Plan, plan
+from multiobs.contract import LIMIT, Affine, Features, Lifted, Plan, plan
 from multiobs.designs import Design
 from multiobs.losses import BregmanLoss, RootLoss
 from multiobs.pooled import loss_kernels, pooled_risk
@@ -24,7 +24,7 @@ from multiobs.risk import (
 from multiobs.solve import Solution, Status, highest_start, solve
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
-from multiobs.tuples import Tuples, TupleSet
+from multiobs.tuples import Tuples, TupleSet, Windows
 
 POOL_ABOVE = 2_000_000  # tuples with features that are not affine: pooled beyond this many
 
@@ -86,8 +86,12 @@ def fit_linear(
     limit : int
         The most tuples that are enumerated.
     """
-    Z = design.features(X)
-    rows = Z.function(Z.X) if isinstance(Z, Lifted) else Z
+    rooted = isinstance(statistic.loss, RootLoss)
+    if isinstance(tuples, Windows) and design.transformer is None and not rooted:
+        Z: Features | Affine = design.lean(X)  # no column is made before it is known to be needed
+    else:
+        Z = design.features(X)
+    rows = some_rows(Z)
     reference = None
     if isinstance(statistic.loss, RootLoss):
         reference = reference_level(statistic.loss, rows, carried.labels)
@@ -116,10 +120,17 @@ def fit_linear(
     return LinearFit(solution.w, solution, found, reference, branches)
 
 
+def some_rows(Z: Features | Affine) -> FloatArray:
+    """Columns of the rows, or of some thousand of them where they are not made yet."""
+    if isinstance(Z, Lifted):
+        return Z.function(Z.X)
+    return Z.columns(max(1, Z.X.shape[0] // 1000)) if isinstance(Z, Affine) else Z
+
+
 def _risk(
     statistic: Statistic,
     tuples: TupleSet,
-    Z: Features,
+    Z: Features | Affine,
     carried: Carried,
     weight: FloatArray | None,
     reference: FloatArray | None,
@@ -139,7 +150,8 @@ def _risk(
         pilot, function = carried.pilot, Z.function
         extended = Lifted(Z.X, lambda x: np.column_stack([function(x), pilot.predict(x)]))
     else:
-        extended = np.column_stack([Z, carried.offset])
+        columns = Z.columns() if isinstance(Z, Affine) else Z
+        extended = np.column_stack([columns, carried.offset])
     whole = empirical_risk(
         statistic, tuples, extended, y, weight=weight, reference=reference, limit=limit
     )

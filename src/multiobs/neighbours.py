@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import window_stops
+from multiobs._windows import stable_sort, window_stops
 from multiobs.tuples import Graph, Tuples, Windows, group_ends, order_by
 
 GAPS = 50_000  # gaps between rows that a typical one is taken of
@@ -46,8 +46,10 @@ def epsilon_holding(X: FloatArray, partners: float) -> float:
 
 def intervals(x: FloatArray, epsilon: float | None, arity: int, groups: IntArray | None) -> Windows:
     """Intervals of width epsilon, None being the paper's, from one sort of x."""
-    order = order_by(x, groups)
-    ordered = x[order]
+    order, ordered = stable_sort(x)
+    if groups is not None:
+        order = order_by(x, groups)
+        ordered = x[order]
     if epsilon is None:
         whole = ordered if groups is None else np.sort(x)
         epsilon = _typical_gap(whole, sqrt(x.size) / 2)

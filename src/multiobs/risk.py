@@ -13,6 +13,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.contract import (
     LIMIT,
+    Affine,
     Features,
     Lifted,
     contract_all,
@@ -242,7 +243,7 @@ def ridge(strength: FloatArray) -> MomentRisk:
 def empirical_risk(
     statistic: Statistic | Loss,
     tuples: TupleSet,
-    Z: Features,
+    Z: Features | Affine,
     y: FloatArray,
     *,
     weight: FloatArray | None = None,
@@ -275,6 +276,7 @@ def empirical_risk(
     """
     loss = statistic.loss if isinstance(statistic, Statistic) else statistic
     if isinstance(loss, RootLoss):
+        Z = Z.columns() if isinstance(Z, Affine) else Z
         gamma = reference_level(loss, Z, y) if reference is None else reference
         if gamma is None:
             loss = loss.at(loss.level(y))
