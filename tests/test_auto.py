@@ -261,3 +261,10 @@ def test_neighbours_that_are_not_near_are_said_to_be_so() -> None:
     X, y = rng.normal(size=(300, 30)), rng.normal(size=300)
     with pytest.warns(UserWarning, match="as far apart as any two rows in 30 columns"):
         MultiObservationRegressor(sampler=Nearest(5), transport=None, alpha=1.0).fit(X, y)
+
+
+def test_a_pilot_of_more_columns_than_rows_does_not_eat_the_variance() -> None:
+    rng = np.random.default_rng(0)
+    for n in (40, 150):
+        X, y = rng.normal(size=(n, 60)), rng.normal(size=n)
+        assert 0.5 < np.var(y - fit_pilot(X, y, None).at_rows) < 3.0

@@ -67,8 +67,7 @@ CHECKED = [
 def expected_failures(estimator):
     """Checks that cannot hold, each with the reason."""
     reasons = {}
-    # A pilot of 30 columns interpolates the 15 rows of these checks: then all residuals vanish.
-    if estimator.statistic != "mean" and estimator.transport is None:
+    if estimator.statistic != "mean":
         weights = (
             "a row given twice is two rows, which form a tuple with each other; a row of weight "
             "two is not: weights multiply within a tuple"

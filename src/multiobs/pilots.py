@@ -59,6 +59,20 @@ class StepPilot:
 
 
 @final
+class LevelPilot:
+    """The mean of y whatever x is: for so few rows that nothing else can be learned."""
+
+    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Self:
+        """Take the mean."""
+        self._level = float(np.average(y, weights=weight))
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value at positions X (n, d)."""
+        return np.full(X.shape[0], self._level)
+
+
+@final
 class BoostedPilot:
     """An additive spline, and boosted trees on what it leaves; any number of columns."""
 
@@ -153,7 +167,13 @@ def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilot
     make = candidates[name]
     if make is not BoostedPilot:
         model = make().fit(X, y, weight)
-        return Piloted(name, model.predict(X), None, (model,))
+        greedy = isinstance(model, SplinePilot) and d > 1 and model.effective_df_ > n / 4
+        if not greedy:
+            return Piloted(name, model.predict(X), None, (model,))
+        # So many columns for so few rows that the spline would follow single labels.
+        if n < 20 * FOLDS:
+            level = LevelPilot().fit(X, y, weight)
+            return Piloted("the mean of y", level.predict(X), None, (level,))
     folds = np.arange(n, dtype=np.int64) % FOLDS  # by row number: no label decides it
     at_rows, models = np.empty(n), []
     for fold in range(FOLDS):
