@@ -159,6 +159,9 @@ rng = np.random.default_rng(0)
 X, y = np.empty((n, 1)), np.empty(n)
 rng.random(out=X[:, 0])
 rng.random(out=y)
+if name == "collision_probability":
+    y *= 5
+    np.floor(y, out=y)
 make = lambda: MultiObservationRegressor(name, Nearby(epsilon), transport=None)
 make().fit(X[:1000], y[:1000])
 before = status("VmRSS")
@@ -171,10 +174,17 @@ print((status("VmHWM") - before) / (X.nbytes + y.nbytes))
 
 def memory(largest: int) -> Iterator[Claim]:
     n = min(largest, 10**7)
-    for name, epsilon in (("variance", "paper"), ("variance", "0.1"), ("minvar", "paper")):
-        size = n if name == "variance" else n // 10
+    cases = [
+        ("variance", "paper", n),
+        ("variance", "0.1", n),
+        ("minvar", "paper", n),
+        ("minvar", "0.1", n // 10),
+        ("ucb", "paper", n // 10),
+        ("collision_probability", "paper", n // 10),
+    ]
+    for name, epsilon, size in cases:
         run = subprocess.run(
-            [sys.executable, "-c", MEMORY, str(size), name, epsilon],
+            [sys.executable, "-W", "ignore", "-c", MEMORY, str(size), name, epsilon],
             capture_output=True,
             text=True,
             check=True,

@@ -9,7 +9,7 @@ from typing import Literal, final
 import numpy as np
 
 from multiobs import _series
-from multiobs._types import FloatArray
+from multiobs._types import FloatArray, IntArray
 
 ROWS = 1 << 15  # rows that pass through the cache at once
 
@@ -56,6 +56,13 @@ class Affine:
     centre: FloatArray
     spread: FloatArray
     intercept: bool
+
+    def take(self, rows: IntArray) -> FloatArray:
+        """Columns of some rows, without the constant."""
+        out: FloatArray = self.X[rows]
+        out -= self.centre
+        out /= self.spread
+        return out
 
     def columns(self, every: int = 1) -> FloatArray:
         """Columns (n, p) of all rows, or of every so many."""

@@ -10,8 +10,9 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _ranks, _series, _sums, _totals
+from multiobs import _series, _sums, _totals
 from multiobs._features import Affine, Features, Lifted, assemble, split_constants
+from multiobs._order_sums import ranked_anchor_sums, ranked_total
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant, same_category
@@ -177,7 +178,7 @@ def contract_all(
     """Contract the kernel of each power k of a loss in as few passes as possible."""
     labels = y[:, None] if y.ndim == 1 else y
     affine = not isinstance(Z, Lifted)
-    if isinstance(Z, Affine) and not _all_summed(tuples, kernels, branch):
+    if isinstance(Z, Affine) and not _none_listed(tuples, kernels, branch):
         Z = Z.columns()
     out: list[FloatArray | None] = [None] * len(kernels)
     listed: list[tuple[int, Kernel]] = []
@@ -197,8 +198,8 @@ def contract_all(
             # a test that forces a branch asks for no list
             forced: Branch | None = None if branch is None else "running sums"
             out[k] = contract(same, even, Z, zeros, k, weight=weight, branch=forced)
-        elif isinstance(kernel, OrderStatistic) and k <= 1 and isinstance(Z, np.ndarray):
-            out[k] = _ranked(tuples, kernel, Z, labels[:, 0], k, weight)
+        elif isinstance(kernel, OrderStatistic) and k <= 1 and not isinstance(Z, Lifted):
+            out[k] = ranked_total(tuples, kernel, Z, labels[:, 0], k, weight)
         else:
             listed.append((k, kernel))
     if summed and not isinstance(Z, Lifted) and isinstance(tuples, Windows | Graph):
@@ -212,13 +213,11 @@ def contract_all(
     return out
 
 
-def _all_summed(tuples: TupleSet, kernels: Sequence[Kernel | None], branch: Branch | None) -> bool:
-    """Whether no row's features are needed but in running sums over windows."""
+def _none_listed(tuples: TupleSet, kernels: Sequence[Kernel | None], branch: Branch | None) -> bool:
+    """Whether the tuples are windows and none of them has to be listed."""
     return isinstance(tuples, Windows) and all(
-        isinstance(kernel, Monomials)
-        and (branch or plan(tuples, kernel, k).branch) == "running sums"
+        kernel is None or (branch or plan(tuples, kernel, k).branch) != "list"
         for k, kernel in enumerate(kernels)
-        if kernel is not None
     )
 
 
@@ -337,42 +336,6 @@ def _running(
         assemble(total, k, tuples.arity, Z.shape[1], fixed, varying)
         for total, (k, _) in zip(totals, kernels, strict=True)
     ]
-
-
-def _ranked(
-    tuples: TupleSet,
-    kernel: OrderStatistic,
-    Z: FloatArray,
-    y: FloatArray,
-    k: int,
-    weight: FloatArray | None,
-) -> FloatArray:
-    U, fixed, varying = split_constants(Z)
-    sums = ranked_anchor_sums(tuples, kernel, U if k else U[:, :0], y, weight).sum(axis=0)
-    return assemble(sums, k, tuples.arity, Z.shape[1], fixed, varying)
-
-
-def ranked_anchor_sums(
-    tuples: TupleSet,
-    kernel: OrderStatistic,
-    U: FloatArray,
-    y: FloatArray,
-    weight: FloatArray | None,
-) -> FloatArray:
-    """Per anchor: Σ ψ, then Σ ψ Σu for each feature, in the anchors' own order, (n, 1 + p)."""
-    if kernel.shift_invariant:
-        y = y - np.median(y)
-    if isinstance(tuples, Windows):
-        rows = tuples.order
-        w = None if weight is None else np.ascontiguousarray(weight[rows])
-        U_sorted = np.ascontiguousarray(U[rows])
-        return _ranks.order_statistic_sums(
-            np.ascontiguousarray(y[rows]), U_sorted, w, tuples.stop, kernel.coefs, rows.size
-        )
-    assert isinstance(tuples, Graph)
-    return _ranks.order_statistic_sums_lists(
-        y, np.ascontiguousarray(U), weight, tuples.indptr, tuples.indices, kernel.coefs
-    )
 
 
 def same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:

@@ -143,6 +143,8 @@ class Anchored(TupleSet):
         return sum(comb(int(w), q) * int(times[w]) for w in np.flatnonzero(times))
 
     def chunks(self, size: int = CHUNK) -> Iterator[Tuples]:
+        if self.count() == 0:
+            return
         if self.count() > np.iinfo(np.int64).max // 2:
             raise ValueError(
                 f"listing needs fewer than 2^62 tuples, got {self.count():.3g}: "
@@ -235,15 +237,18 @@ class Windows(Anchored):
 
     def refined(self, codes: IntArray) -> "Windows":
         """Return the same windows cut so that only rows of equal code go together."""
+        n = self.order.size
         here = codes[self.order]
         by_code = stable_argsort(here.astype(np.float64))  # codes are small: exact, and quicker
-        # Positions of one code stay in sorted order, so its partners are again contiguous.
-        first = np.flatnonzero(np.diff(here[by_code], prepend=-1))
-        n = self.order.size
-        stop = np.empty(n, dtype=np.int64)
-        for a, b in zip(first, [*first[1:], n], strict=True):
-            run = by_code[a:b]
-            stop[a:b] = a + np.searchsorted(run, self.stop[run], side="left")
+        # Positions of one code stay in sorted order, so its partners are again contiguous, and
+        # (code, position) as one number is increasing.
+        here = here[by_code]
+        here *= n + 1
+        asked = self.stop[by_code]
+        asked += here
+        here += by_code
+        stop = np.searchsorted(here, asked, side="left").astype(np.int64, copy=False)
+        del here, asked  # as large as the data
         return Windows(self.order[by_code], stop, self._arity, self._n_rows)
 
 
