@@ -8,8 +8,9 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs._windows import window_sums
-from multiobs.transport import fit_spread
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+LEAST = 0.2  # of the level: no spread is taken to be smaller
 
 
 def membership_counts(tuples: TupleSet) -> FloatArray:
@@ -68,7 +69,7 @@ def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:
     return factor if weight is None else factor * weight
 
 
-def even_curvature(lam: float, X: FloatArray, residuals: FloatArray) -> FloatArray:
+def even_curvature(spread: FloatArray, level: float) -> FloatArray:
     r"""Row weights that make a shifted quartic loss count errors alike at every x.
 
     Near the upper confidence bound the quartic's curvature is :math:`2 (r-c)(r-\mu)`, large where
@@ -77,18 +78,20 @@ def even_curvature(lam: float, X: FloatArray, residuals: FloatArray) -> FloatArr
 
     Parameters
     ----------
-    lam : float
-        The multiple of the standard deviation.
-    X : ndarray (n, d)
-        Positions.
-    residuals : ndarray (n,)
-        Labels less a pilot of their mean.
+    spread : ndarray (n,)
+        Standard deviation at each row, or a guess of it.
+    level : float
+        Standard deviation of all labels: how far the reference level c lies below the mean.
+
+    Returns
+    -------
+    ndarray (n,)
+        Weights of mean one.
     """
-    level = float(np.mean(residuals**2))
     if not level > 0:
-        return np.ones(residuals.size)
-    spread = fit_spread(X, residuals, None).predict(X)
-    weight = (spread * (spread + np.sqrt(level))) ** -0.5 / lam
+        return np.ones(spread.size)
+    held = np.maximum(spread, LEAST * level)
+    weight = (held * (held + level)) ** -0.5
     return np.asarray(weight / weight.mean())
 
 

@@ -103,7 +103,7 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
     root = isinstance(statistic.loss, RootLoss)
     noisy = m > 2 or root
     if d == 1:
-        wide = 8.0 if root else 4.0 if noisy else 1.0
+        wide = 4.0 if noisy else 1.0
         partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
         partners = min(max(partners, 2.0 * (m - 1)), n - 1.0)
         epsilon = epsilon_holding(X, partners)

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import (
     _check,
     categories,
-    fitting,
     pooled,
     samplers,
     scoring,
@@ -25,8 +24,9 @@ from multiobs.categories import Categories
 from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
 from multiobs.diagnostics import MetasampleReport, metasample_report
+from multiobs.fitting import LinearFit, fit_linear
 from multiobs.inference_mixin import InferenceMixin
-from multiobs.pipeline import FitPlan, Prepared, prepare
+from multiobs.pipeline import FitPlan, Prepared, evened, prepare
 from multiobs.rows import batch, generator, positions, valid_rows
 from multiobs.samplers import Nearby, Replicates, Sampler, SlidingWindow
 from multiobs.solve import Solution
@@ -327,7 +327,15 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         units = ready.units
         self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
         strength = alpha * units.penalty if alpha else 0.0
-        fitted = fitting.fit_linear(
+        fitted = self._minimise(ready, strength, limit)
+        if ready.uneven is not None and fitted.solution.status.success:
+            ready = evened(ready, self.design_.columns(ready.X) @ fitted.w)
+            fitted = self._minimise(ready, strength, limit)
+        self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
+        self._accept(fitted.solution, ready.reasons, fitted.branches)
+
+    def _minimise(self, ready: Prepared, strength: float, limit: int) -> LinearFit:
+        return fit_linear(
             ready.statistic,
             ready.tuples,
             self.design_,
@@ -337,8 +345,6 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             strength,
             limit,
         )
-        self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
-        self._accept(fitted.solution, ready.reasons, fitted.branches)
 
     def _accept(
         self, solution: Solution, reasons: tuple[str, ...], branches: tuple[tuple[int, Plan], ...]

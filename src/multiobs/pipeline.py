@@ -17,7 +17,7 @@ from multiobs.neighbours import column_scales
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
-from multiobs.transport import Carried, Transport, carry
+from multiobs.transport import Carried, Transport, carry, fit_spread
 from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units
 
@@ -36,6 +36,26 @@ class FitPlan:
     def __str__(self) -> str:
         sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
         return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
+
+
+@final
+@dataclass(frozen=True)
+class Uneven:
+    """What is needed to even out the curvature of an upper confidence bound's loss.
+
+    Attributes
+    ----------
+    lam : float
+        The multiple of the standard deviation.
+    level : float
+        Standard deviation of all carried labels.
+    weight : ndarray (n,)
+        Weights of the rows before.
+    """
+
+    lam: float
+    level: float
+    weight: FloatArray
 
 
 @final
@@ -63,6 +83,8 @@ class Prepared:
         How many tuples there are.
     reasons : tuple of str
         Sentences for ``plan_``.
+    uneven : Uneven or None
+        How to even out the loss by a first fit, where that helps.
     """
 
     statistic: Statistic
@@ -74,6 +96,7 @@ class Prepared:
     sampler: Sampler
     count: int
     reasons: tuple[str, ...]
+    uneven: Uneven | None = None
 
 
 def prepare(
@@ -124,14 +147,36 @@ def prepare(
     if max_tuples is not None and max_tuples < count:
         tuples = tuples.sample(max_tuples, rng)
         reasons.append(f"tuples: a random {max_tuples} of {count:.4g}")
+    uneven = None
     if choice.balanced and statistic.arity > 1:
         weight = balanced(tuples, weight)
         lam = statistic.parameters.get("lam")
         follows = isinstance(statistic.loss, RootLoss) and statistic.loss.follows_mean
-        if follows and lam is not None and carried.pilot is not None:
-            weight = weight * even_curvature(float(lam), X, carried.labels)
+        located = carried.pilot is not None and carried.spread is None
+        if follows and lam is not None and located:
+            uneven = Uneven(float(lam), float(np.sqrt(np.mean(carried.labels**2))), weight)
+            spread = fit_spread(X, carried.labels, None).predict(X)
+            weight = weight * even_curvature(spread, uneven.level)
             reasons.append("weights: the curvature of the loss is evened out")
-    return Prepared(statistic, X, carried, tuples, weight, units, built, count, tuple(reasons))
+    return Prepared(
+        statistic, X, carried, tuples, weight, units, built, count, tuple(reasons), uneven
+    )
+
+
+def evened(prepared: Prepared, bound: FloatArray) -> Prepared:
+    """Even out the curvature of the loss by a fitted bound: less noisy than a smoothed spread.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        With ``uneven``.
+    bound : ndarray (n,)
+        A first fit of the upper confidence bound at the rows, in comfortable units.
+    """
+    uneven, offset = prepared.uneven, prepared.carried.offset
+    assert uneven is not None and offset is not None
+    spread = (bound - offset) / uneven.lam
+    return replace(prepared, weight=uneven.weight * even_curvature(spread, uneven.level))
 
 
 def _settled(

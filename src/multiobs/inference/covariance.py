@@ -9,6 +9,7 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, Features, Lifted
 from multiobs.designs import Design
 from multiobs.inference.meat import Meat, meat
+from multiobs.inference.skewness import Third
 from multiobs.pooled import frame_at
 from multiobs.risk import Risk
 from multiobs.scores import slope_of
@@ -83,6 +84,10 @@ class Covariance:
         Whose scores were summed: "rows", "tuples" or "anchors".
     n_units : int
         How many metasamples (or pooled anchors) the naive errors took as independent.
+    bread : ndarray (p, p)
+        The inverse Hessian :math:`A^{-1}`.
+    third : Third or None
+        Third cumulant of the gradient, where it is known well.
     """
 
     matrix: FloatArray
@@ -90,6 +95,21 @@ class Covariance:
     df: float
     kind: str
     n_units: int
+    bread: FloatArray
+    third: Third | None = None
+
+    def skewness(self, z: FloatArray) -> FloatArray | None:
+        """Skewness of the estimates z w at features z (q, p), (q,), or None if not known.
+
+        At most one, as that of a single unit's share in a sum of independent ones.
+        """
+        if self.third is None:
+            return None
+        # the estimate moves by minus the inverse Hessian times the gradient
+        cubed = -self.third.along(z @ self.bread)
+        spread = np.einsum("qa,ab,qb->q", z, self.matrix, z)
+        ok = spread > 0
+        return np.where(ok, np.clip(cubed / np.where(ok, spread, 1.0) ** 1.5, -1.0, 1.0), 0.0)
 
 
 def covariance(record: Record) -> Covariance:
@@ -106,7 +126,7 @@ def covariance(record: Record) -> Covariance:
     anchors = int(np.count_nonzero(np.any(found.units != 0, axis=1)))
     n_units = anchors if found.kind == "anchors" else record.tuples.count()
     naive = bread @ found.naive @ bread
-    return Covariance(bread @ V @ bread, naive, df, found.kind, n_units)
+    return Covariance(bread @ V @ bread, naive, df, found.kind, n_units, bread, found.third)
 
 
 def degrees_of_freedom(found: Meat, V: FloatArray) -> float:

@@ -74,9 +74,11 @@ class Inference:
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
         """Confidence limits (n, 2) of the fitted statistic at positions X (n, d)."""
-        centre = self.units.outward(self.record.design.columns(X) @ self.record.w)
+        z = self.record.design.columns(X)
+        centre = self.units.outward(z @ self.record.w)
         domain = self.record.statistic.domain
-        return limits(centre, self.standard_errors(X), self.df, level, method, domain)
+        skewness = self.covariance.skewness(z)
+        return limits(centre, self.standard_errors(X), self.df, level, method, domain, skewness)
 
     def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
         """Test R b = q for b = :attr:`estimate`."""

@@ -18,12 +18,16 @@ def limits(
     level: float,
     method: Method,
     domain: tuple[float, float],
+    skewness: FloatArray | None = None,
 ) -> FloatArray:
     r"""Confidence limits (n, 2) of a statistic from its estimates and standard errors.
 
     On the log scale :math:`\exp(\log \hat r \pm q\, \mathrm{se}/\hat r)` (delta method), which
     keeps a positive statistic positive; "auto" takes the log of the distance to each finite end
     of the domain, and the plain scale where there is none or the estimate lies outside.
+
+    With the skewness of the estimate, the quantiles are bent by Hall's cubic transformation, so
+    that each end is missed equally often; on the log scale by what the log has not removed.
 
     Parameters
     ----------
@@ -37,17 +41,26 @@ def limits(
         The scale.
     domain : tuple of float
         Values the statistic can have.
+    skewness : ndarray (n,), optional
+        Skewness of the estimates; without it, and with method "linear", the interval is
+        symmetric on its scale.
+
+    References
+    ----------
+    P. Hall, On the removal of skewness by transformation, J. R. Statist. Soc. B 54 (1992).
 
     Examples
     --------
     >>> limits(np.array([1.0]), np.array([0.5]), np.inf, 0.95, "log", (0.0, np.inf)).round(2)
     array([[0.38, 2.66]])
+    >>> anywhere, skewed = (-np.inf, np.inf), np.array([0.5])
+    >>> limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", anywhere, skewed).round(2)
+    array([[-1.48,  4.35]])
     """
     q = quantile(level, df)
     _check.choice("method", method, ("auto", "linear", "log"))
-    plain = np.stack([centre - q * error, centre + q * error], axis=1)
     if method == "linear":
-        return plain
+        return np.stack([centre - q * error, centre + q * error], axis=1)
     low, high = domain
     if method == "log":
         if not np.all(centre > 0):
@@ -56,24 +69,52 @@ def limits(
                 "use 'auto' or 'linear'"
             )
         low, high = 0.0, np.inf
+    up, down = _bent(q, skewness, 0.0)
+    plain = np.stack([centre - up * error, centre - down * error], axis=1)
+    below, above = np.isfinite(low), np.isfinite(high)
+    if not (below or above):
+        return plain
     with np.errstate(all="ignore"):
         inside: BoolArray = (centre > low) & (centre < high)
-        if np.isfinite(low) and np.isfinite(high):
+        if below and above:
             # log-odds of the place in the domain
             share = (centre - low) / (high - low)
-            spread = q * error / ((high - low) * share * (1.0 - share))
+            spread = error / ((high - low) * share * (1.0 - share))
+            up, down = _bent(q, skewness, spread * (1.0 - 2.0 * share))
             odds = np.log(share / (1.0 - share))
-            ends = [1.0 / (1.0 + np.exp(-(odds + sign * spread))) for sign in (-1.0, 1.0)]
+            ends = [1.0 / (1.0 + np.exp(each * spread - odds)) for each in (up, down)]
             bent = low + (high - low) * np.stack(ends, axis=1)
-        elif np.isfinite(low):
-            ratio = np.exp(q * error / (centre - low))
-            bent = low + np.stack([(centre - low) / ratio, (centre - low) * ratio], axis=1)
-        elif np.isfinite(high):
-            ratio = np.exp(q * error / (high - centre))
-            bent = high - np.stack([(high - centre) * ratio, (high - centre) / ratio], axis=1)
         else:
-            return plain
+            distance = centre - low if below else high - centre
+            spread = error / distance
+            up, down = _bent(q, skewness, spread if below else -spread)
+            factors = (np.exp(-up * spread), np.exp(-down * spread))
+            if below:
+                bent = low + np.stack([distance * factor for factor in factors], axis=1)
+            else:
+                bent = high - np.stack([distance / factor for factor in factors], axis=1)
     return np.where(inside[:, None], bent, plain)
+
+
+def _bent(
+    q: float, skewness: FloatArray | None, removed: FloatArray | float
+) -> tuple[FloatArray | float, FloatArray | float]:
+    r"""Return quantiles of the studentised estimate at both ends, upper first.
+
+    With skewness :math:`\gamma` the studentised estimate T has :math:`T + \gamma T^2/3 + \gamma^2
+    T^3/27 + \gamma/6` nearly normal (t).  A scale f turns T into :math:`T + \rho T^2/2` with
+    :math:`\rho = -\mathrm{se} f''/f'`, the part that it has removed.
+    """
+    if skewness is None:
+        return q, -q
+    rest = skewness - 1.5 * removed
+
+    def back(x: float) -> FloatArray:
+        moved = x - skewness / 6.0
+        root = np.cbrt(1.0 + rest * moved)
+        return np.asarray(3.0 * moved / (root**2 + root + 1.0))
+
+    return back(q), back(-q)
 
 
 def quantile(level: float, df: float) -> float:

@@ -29,6 +29,7 @@ from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
 from multiobs.inference.chain import Chain, binomial, draw_in_graph
+from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
 from multiobs.kernels import Monomials
 from multiobs.losses import Loss
 from multiobs.scores import Slope, Term, sum_scores, tuple_scores
@@ -103,6 +104,9 @@ class Meat:
         "rows", "tuples" or "anchors".
     near : Overlap or None
         Which units vary together although their scores were treated as uncorrelated.
+    third : Third or None
+        Third cumulant of the gradient; None for more than two rows in overlapping tuples, where
+        its noise would do more harm than it does good.
     """
 
     units: FloatArray
@@ -111,6 +115,7 @@ class Meat:
     naive: FloatArray
     kind: str
     near: Overlap | None = None
+    third: Third | None = None
 
     def variance(self) -> FloatArray:
         """V, symmetric but in small samples not always positive."""
@@ -165,22 +170,24 @@ def meat(
             h = pattern.spread(times[:, None])[:, 0] * unit_leverage(
                 features_of(part, Z)[:, :p], times
             )
-            return Meat(s * inflation(h), pattern, none, s.T @ s, "tuples")
+            units = s * inflation(h)
+            return Meat(units, pattern, none, s.T @ s, "tuples", third=_third(units, part, pattern))
     rows = (Z.function(Z.X) if isinstance(Z, Lifted) else Z)[:, :p]
     # weights multiply within a tuple, whose rows lie close together and weigh about the same
     importance = None if weight is None else weight**tuples.arity
     if _sliding(tuples):
         overlap = anchor_overlap(tuples)
         if overlap is not None:
-            assert isinstance(tuples, Windows | Graph)
+            assert isinstance(tuples, Windows)
             a = sum_scores(slope, tuples, Z, y, w, weight, by_anchor=True, limit=limit)[:, :p]
-            places = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
-            a, rows = a[places], rows[places]
+            a, rows = a[tuples.order], rows[tuples.order]
             times = binomial(tuples.n_partners, tuples.arity - 1)
             if importance is not None:
-                times = times * importance[places]
+                times = times * importance[tuples.order]
             h = overlap.spread(times[:, None])[:, 0] * unit_leverage(rows, times)
-            return Meat(a * inflation(h), overlap, none, a.T @ a, "anchors")
+            naive, a = a.T @ a, a * inflation(h)
+            third = of_band(a, overlap.spread(a), np.maximum(tuples.stop, 1))
+            return Meat(a, overlap, none, naive, "anchors", third=third)
     counts = membership_counts(tuples)
     near = local or (isinstance(tuples, Windows) and _narrow(tuples, rows))
     if near and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
@@ -203,19 +210,36 @@ def meat(
     naive = share * (s.T @ s)
     s = s * factor[drawn.members].mean(axis=1)
     squares = share * (s.T @ s)
+    g = g * factor
+    cubes: Third | None = None
     if chain is not None:
         other = tuple_scores(slope, chain.other, Z, y, w, weight)[:, :p]
         other = other * factor[chain.other.members].mean(axis=1)
         correction = share * ((s * chain.factor[:, None]).T @ other)
-    elif isinstance(tuples, Graph) and tuples.arity == 2:
-        correction = squares + share * (s.T @ (s * _mutual(tuples, drawn)[:, None]))
+    elif tuples.arity == 2:
+        again = _mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
+        correction = squares + share * (s.T @ (s * again[:, None]))
+        cubes = of_pairs(g, s, drawn.members, 1.0 + again, share)
     else:
         correction = (tuples.arity - 1) * squares
-    g = g * factor
+        cubes = of_independent(g) if tuples.arity == 1 else None
     if chain is None:
-        return Meat(g, Independent(), correction, naive, "rows")
+        return Meat(g, Independent(), correction, naive, "rows", third=cubes)
     order = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
     return Meat(g[order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
+
+
+def _third(units: FloatArray, part: Tuples, overlap: Overlap) -> Third | None:
+    """Third cumulant of listed tuples, where it is known well."""
+    if isinstance(overlap, Independent):
+        return of_independent(units)
+    if part.arity != 2:
+        return None
+    columns = (
+        np.bincount(part.members.ravel(), np.repeat(u, 2), minlength=part.n_rows) for u in units.T
+    )
+    g: FloatArray = np.stack([np.asarray(each, dtype=np.float64) for each in columns], axis=1)
+    return of_pairs(g, units, part.members, np.ones(part.count()), 1.0)
 
 
 def local_scores(
