@@ -1,30 +1,32 @@
 """Do the intervals cover?  Simulated coverage of nominal 95 % intervals at three x.
 
-``python -m benchmarks.coverage --n 300 --trials 1000`` prints one line per statistic, sampler and
-law: coverage of ``predict_interval`` at x = 0.1, 0.5, 0.9, the same with standard errors that
-take metasamples as independent, and the ratio of reported to true standard deviations.
-``--test-constant`` simulates size and power of ``test_constant`` instead.
+``python -m benchmarks.coverage --n 300 2000 --trials 1000`` simulates every statistic, sampler and
+law and writes ``coverage.json`` and ``coverage.csv`` after every batch of trials: coverage of
+``predict_interval`` at x = 0.1, 0.5, 0.9, the same with standard errors that take metasamples as
+independent, and the ratio of reported to true standard deviations.  It goes on where an earlier run
+stopped.  ``--test-constant`` simulates size and power of ``test_constant`` instead.
 """
 
 import argparse
+import csv
+import json
+import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
-import numpy.typing as npt
 from joblib import Parallel, delayed
-from scipy import stats
 
-from multiobs import MultiObservationRegressor, samplers, statistics
+from benchmarks.coverage_laws import LAMBDA, LAWS, X_AT, FloatArray, K, draw
+from multiobs import MultiObservationRegressor, samplers, statistics, transport
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-
-FloatArray = npt.NDArray[np.float64]
-
-X_AT = np.array([[0.1], [0.5], [0.9]])
-LAMBDA, K = 2.0, 4
 
 STATISTICS: dict[str, Statistic] = {
     "variance": statistics.variance(),
@@ -39,64 +41,9 @@ SAMPLERS: dict[str, str | Sampler] = {
     "nearest": samplers.Nearest(),
     "auto": "auto",
 }
-
-
-@dataclass(frozen=True)
-class Noise:
-    """A standardised law with its Gini mean difference and expected minimum of K + 1 draws."""
-
-    draw: Callable[[np.random.Generator, int], FloatArray]
-    gini: float
-    minimum: float
-
-
-def _expected_minimum(quantile: Callable[[FloatArray], FloatArray], m: int) -> float:
-    """E min of m draws as an integral over the quantile function, by Gauss–Legendre."""
-    nodes, weights = np.polynomial.legendre.leggauss(2000)
-    u = 0.5 * (nodes + 1.0)
-    return float(np.sum(0.5 * weights * m * (1 - u) ** (m - 1) * quantile(u)))
-
-
-def _noise(draw: Callable[[np.random.Generator, int], FloatArray], law: object) -> Noise:
-    quantile = law.ppf  # type: ignore[attr-defined]
-    minimum = _expected_minimum(quantile, K + 1)
-    return Noise(draw, -2.0 * _expected_minimum(quantile, 2), minimum)
-
-
-ROOT12, ROOT2 = np.sqrt(12.0), np.sqrt(2.0)
-NOISES = {
-    "normal": _noise(lambda rng, n: rng.standard_normal(n), stats.norm()),
-    "gamma": _noise(lambda rng, n: rng.gamma(4.0, size=n) / 2 - 2, stats.gamma(4, -2, 0.5)),
-    "uniform": _noise(
-        lambda rng, n: ROOT12 * (rng.random(n) - 0.5), stats.uniform(-ROOT12 / 2, ROOT12)
-    ),
-    "laplace": _noise(lambda rng, n: rng.laplace(size=n) / ROOT2, stats.laplace(0, 1 / ROOT2)),
-    "exponential": _noise(lambda rng, n: rng.exponential(size=n) - 1, stats.expon(-1, 1)),
-}
-MEANS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "sine": lambda x: np.sin(4 * np.pi * x),
-    "line": lambda x: 2 * x - 1,
-    "fast": lambda x: 2 * np.sin(16 * np.pi * x),
-}
-LAWS = ("normal-sine", "gamma-sine", "uniform-line", "exponential-line")
-
-
-def draw(
-    statistic: str, law: str, n: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rows (x, y) of a location-scale law whose statistic is a line, and the line at X_AT."""
-    name, mean = law.split("-")
-    noise, x = NOISES[name], rng.random(n)
-    at, level = X_AT[:, 0], MEANS[mean](x)
-    if statistic == "variance":
-        truth, spread = 0.5 + at, np.sqrt(0.5 + x)
-    elif statistic == "gini":
-        truth, spread = noise.gini * (0.5 + at), 0.5 + x
-    elif statistic == "ucb":
-        truth, spread = 1 + LAMBDA + at, (1 + LAMBDA + x - level) / LAMBDA
-    else:
-        truth, spread = -2 + 0.5 * at, (-2 + 0.5 * x - level) / noise.minimum
-    return x[:, None], level + spread * noise.draw(rng, n), truth
+TRANSPORTS: dict[str, str | None] = {"auto": "auto", "none": None}
+BANDS = {300: (92.0, 98.0), 2000: (93.0, 97.0)}
+COLUMNS = 6  # inside, inside by naive errors, estimate - truth, its square, error squared, df
 
 
 @dataclass(frozen=True)
@@ -108,35 +55,69 @@ class Coverage:
     error_ratio: FloatArray
     bias: FloatArray
     df: float
-    seconds: float
+    trials: int
+
+
+def summarise(sums: FloatArray, trials: int) -> Coverage:
+    """From sums over trials, (3, 6), to coverage."""
+    inside, naive, off, square, error, df = sums.T / trials
+    true = np.sqrt(np.maximum(square - off**2, 1e-300))
+    return Coverage(inside, naive, np.sqrt(error) / true, off / true, float(df[0]), trials)
+
+
+@contextmanager
+def shared_pilots() -> Iterator[None]:
+    """Fit the pilot of a data set once: all samplers carry its labels by the same one."""
+    fit, known = transport.fit_pilot, dict[bytes, Any]()
+
+    def remembered(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Any:
+        if weight is not None:
+            return fit(X, y, weight)
+        key = X.tobytes() + y.tobytes()
+        if key not in known:
+            known.clear()
+            known[key] = fit(X, y, weight)
+        return known[key]
+
+    with mock.patch.object(transport, "fit_pilot", remembered):
+        yield
 
 
 def one(
+    statistic: str, cells: Sequence[tuple[str, str]], law: str, n: int, trial: int, bias: str | None
+) -> FloatArray:
+    """Simulate one data set for several (sampler, transport): (cells, 3, COLUMNS)."""
+    data = draw(statistic, law, n, np.random.default_rng((n, trial)))
+    out = np.empty((len(cells), X_AT.shape[0], COLUMNS))
+    for k, (sampler, carried) in enumerate(cells):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some fits of a positive statistic cross zero
+            model = MultiObservationRegressor(
+                STATISTICS[statistic], SAMPLERS[sampler], transport=TRANSPORTS[carried]
+            ).fit(data.X, data.y)
+            limits = model.predict_interval(X_AT, bias=bias)
+        known = model._inference
+        off, error = model.predict(X_AT) - data.truth, known.standard_errors(X_AT)
+        z = known.record.design.columns(X_AT)
+        naive = np.sqrt(np.einsum("ia,ab,ib->i", z, known.covariance.naive, z))
+        inside = (limits[:, 0] <= data.truth) & (data.truth <= limits[:, 1])
+        by_naive = np.abs(off) <= 1.96 * naive * known.units.factor
+        df = np.full(off.size, known.df)
+        out[k] = np.stack([inside, by_naive, off, off**2, error**2, df], axis=1)
+    return out
+
+
+def run(
     statistic: str,
-    sampler: str,
+    cells: Sequence[tuple[str, str]],
     law: str,
     n: int,
-    seed: tuple[int, ...],
-    transport: str | None,
-    bias: str | None,
+    trials: Sequence[int],
+    bias: str | None = None,
 ) -> FloatArray:
-    """Inside?, naive inside?, estimate - truth, standard error at X_AT, and df: (3, 5)."""
-    rng = np.random.default_rng(seed)
-    X, y, truth = draw(statistic, law, n, rng)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some fits of a positive statistic cross zero
-        model = MultiObservationRegressor(
-            STATISTICS[statistic], SAMPLERS[sampler], transport=transport
-        ).fit(X, y)
-        limits = model.predict_interval(X_AT, bias=bias)
-    known = model._inference
-    estimate, error = model.predict(X_AT), known.standard_errors(X_AT)
-    z = known.record.design.columns(X_AT)
-    naive = np.sqrt(np.einsum("ia,ab,ib->i", z, known.covariance.naive, z)) * known.units.factor
-    inside = (limits[:, 0] <= truth) & (truth <= limits[:, 1])
-    off = estimate - truth
-    df = np.full(3, known.df)
-    return np.stack([inside, np.abs(off) <= 1.96 * naive, off, error, df], axis=1)
+    """Simulate data sets of a law: (trials, cells, 3, COLUMNS)."""
+    with shared_pilots():
+        return np.stack([one(statistic, cells, law, n, trial, bias) for trial in trials])
 
 
 def simulate(
@@ -145,26 +126,12 @@ def simulate(
     law: str,
     n: int,
     trials: int,
-    seed: int = 0,
-    n_jobs: int = 1,
-    transport: str | None = "auto",
+    transport: str = "auto",
     bias: str | None = None,
 ) -> Coverage:
-    """Simulate the coverage of nominal 95 % intervals."""
-    start = time.perf_counter()
-    work = (
-        delayed(one)(statistic, sampler, law, n, (seed, n, trial), transport, bias)
-        for trial in range(trials)
-    )
-    found = np.stack(Parallel(n_jobs=n_jobs)(work))
-    seconds = (time.perf_counter() - start) / trials
-    inside, naive, off, error, df = np.moveaxis(found, 2, 0)
-    true = off.std(axis=0)
-    ratio = np.sqrt((error**2).mean(axis=0)) / true
-    centre = off.mean(axis=0) / true
-    return Coverage(
-        inside.mean(axis=0), naive.mean(axis=0), ratio, centre, float(np.median(df)), seconds
-    )
+    """Simulate the coverage of nominal 95 % intervals in one cell."""
+    found = run(statistic, [(sampler, transport)], law, n, range(trials), bias)
+    return summarise(found.sum(axis=0)[0], trials)
 
 
 def rejections(
@@ -175,7 +142,7 @@ def rejections(
     level: float = 0.05,
     sampler: str = "auto",
     n_jobs: int = 1,
-    transport: str | None = "auto",
+    transport: str = "auto",
 ) -> float:
     """How often ``test_constant`` rejects, variance c + slope · x around a sine mean."""
 
@@ -184,55 +151,119 @@ def rejections(
         x = rng.random(n)
         spread = np.sqrt(1.0 if slope == 0.0 else 0.5 + slope * x)
         y = np.sin(4 * np.pi * x) + spread * rng.standard_normal(n)
-        model = MultiObservationRegressor("variance", SAMPLERS[sampler], transport=transport)
+        model = MultiObservationRegressor(
+            "variance", SAMPLERS[sampler], transport=TRANSPORTS[transport]
+        )
         return model.fit(x[:, None], y).test_constant().p_value
 
     found = Parallel(n_jobs=n_jobs)(delayed(p_value)(trial) for trial in range(trials))
     return float(np.mean(np.array(found) < level))
 
 
+def grid(given: argparse.Namespace) -> None:
+    """Simulate all cells in batches, those with the fewest trials first."""
+    path = given.out / "coverage.json"
+    given.out.mkdir(parents=True, exist_ok=True)
+    held: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    cells = [(s, t) for t in given.transports for s in given.samplers]
+    groups = [(n, law, s) for n in given.n for law in given.laws for s in given.statistics]
+    deadline = time.monotonic() + 60.0 * given.minutes
+    for target in range(given.batch, given.trials + given.batch, given.batch):
+        target = min(target, given.trials)
+        for n, law, statistic in groups:
+            keys = {f"{statistic} {s} {law} {n} {t}": (s, t) for s, t in cells}
+            done = {key: held.get(key, {"trials": 0})["trials"] for key in keys}
+            for start in sorted(set(done.values())):
+                todo = [key for key, trials in done.items() if trials == start < target]
+                if not todo or time.monotonic() > deadline:
+                    continue
+                parts = np.array_split(np.arange(start, target), given.jobs)
+                work = (
+                    delayed(run)(statistic, [keys[k] for k in todo], law, n, part.tolist())
+                    for part in parts
+                )
+                found = np.concatenate(Parallel(n_jobs=given.jobs)(work))
+                if given.raw is not None:
+                    given.raw.mkdir(parents=True, exist_ok=True)
+                    name = f"{statistic} {law} {n} {start}".replace("/", "_")
+                    np.savez(given.raw / name, keys=np.array(todo), found=found)
+                for key, sums in zip(todo, found.sum(axis=0), strict=True):
+                    before = np.array(held[key]["sums"]) if start else 0.0
+                    held[key] = {"trials": target, "sums": (before + sums).tolist()}
+            write(path, lambda stream: json.dump(held, stream, indent=0))
+            write(given.out / "coverage.csv", lambda stream: table(held, stream))
+    print((given.out / "coverage.csv").read_text())
+
+
+def write(path: Path, save: Callable[[Any], None]) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", newline="") as stream:
+        save(stream)
+    os.replace(part, path)
+
+
+def table(held: dict[str, Any], stream: Any) -> None:
+    """Write one line for each cell; an asterisk marks coverage outside its band by 2 errors."""
+    rows = csv.writer(stream, lineterminator="\n")
+    head = ["statistic", "sampler", "law", "n", "transport", "trials"]
+    rows.writerow([*head, "interval", "naive", "reported / true", "bias / sd", "df", ""])
+    order = [list(STATISTICS), list(SAMPLERS)]
+    parsed = sorted(
+        (key.split() for key in held),
+        key=lambda k: (int(k[3]), k[4], order[0].index(k[0]), order[1].index(k[1]), k[2]),
+    )
+    for key in parsed:
+        cell = held[" ".join(key)]
+        found = summarise(np.array(cell["sums"]), cell["trials"])
+        low, high = BANDS.get(int(key[3]), (0.0, 100.0))
+        noise = 200.0 * np.sqrt(0.05 * 0.95 / cell["trials"])
+        share = 100.0 * found.interval
+        outside = np.any(share < low - noise) or np.any(share > high + noise)
+        rows.writerow(
+            [
+                *key,
+                cell["trials"],
+                percent(found.interval),
+                percent(found.naive),
+                " ".join(f"{value:.2f}" for value in found.error_ratio),
+                " ".join(f"{value:.2f}" for value in found.bias),
+                f"{found.df:.0f}",
+                "*" if outside else "",
+            ]
+        )
+
+
 def percent(values: FloatArray) -> str:
-    return " ".join(f"{100 * value:5.1f}" for value in values)
+    return " ".join(f"{100 * value:.1f}" for value in values)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=300)
+    parser.add_argument("--n", type=int, nargs="+", default=[300, 2000])
     parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=100, help="trials between two writes")
+    parser.add_argument("--minutes", type=float, default=1e9, help="start no batch after this")
     parser.add_argument("--statistics", nargs="+", default=list(STATISTICS))
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS))
     parser.add_argument("--laws", nargs="+", default=list(LAWS))
-    parser.add_argument("--transport", default="auto", choices=["auto", "none"])
-    parser.add_argument("--bias", default=None, choices=["undersmooth"])
+    parser.add_argument("--transports", nargs="+", default=["auto"], choices=list(TRANSPORTS))
     parser.add_argument("--test-constant", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("out/coverage"))
+    parser.add_argument("--raw", type=Path, help="also keep every trial in this directory")
     given = parser.parse_args()
-    transport = None if given.transport == "none" else given.transport
-    if given.test_constant:
-        for sampler in given.samplers:
-            how = {"sampler": sampler, "n_jobs": given.jobs, "transport": transport}
-            size = rejections(0.0, given.n, given.trials, **how)
-            power = rejections(1.0, given.n, max(given.trials // 4, 1), **how)
-            print(f"{sampler:13s} n={given.n} size {size:.4f} power {power:.4f}", flush=True)
+    if not given.test_constant:
+        grid(given)
         return
-    print("statistic sampler law | interval | naive | reported/true sd | bias/sd | df | ms")
-    for statistic in given.statistics:
-        for sampler in given.samplers:
-            for law in given.laws:
-                found = simulate(
-                    statistic,
-                    sampler,
-                    law,
-                    given.n,
-                    given.trials,
-                    n_jobs=given.jobs,
-                    transport=transport,
-                    bias=given.bias,
-                )
+    for sampler in given.samplers:
+        for carried in given.transports:
+            for n in given.n:
+                how = {"sampler": sampler, "n_jobs": given.jobs, "transport": carried}
+                size = rejections(0.0, n, given.trials, **how)
+                power = rejections(1.0, n, max(given.trials // 4, 1), **how)
                 print(
-                    f"{statistic:8s} {sampler:12s} {law:16s} | {percent(found.interval)} | "
-                    f"{percent(found.naive)} | {np.round(found.error_ratio, 2)} | "
-                    f"{np.round(found.bias, 2)} | {found.df:5.0f} | {1e3 * found.seconds:6.1f}",
+                    f"{sampler:13s} {carried:5s} n={n} size {size:.4f} power {power:.4f}",
                     flush=True,
                 )
 

@@ -13,8 +13,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
-from multiobs.inference import limits, quantile, wald
-from multiobs.inference.meat import meat
+from multiobs.inference import Skewness, limits, quantile, wald
+from multiobs.inference.meat import Band, meat
+from multiobs.inference.skewness import of_band, of_pairs
 from multiobs.risk import empirical_risk
 from multiobs.scores import slope_of, sum_scores
 
@@ -202,11 +203,12 @@ def test_fit_computes_no_covariance_and_pickles():
 def test_interval_matches_coefficients_and_level():
     X, y = rows(300)
     model = MultiObservationRegressor("ucb", samplers.Nearby("paper")).fit(X, y)
-    found = model.predict_interval([[0.5]])[0]
+    plain = model.predict_interval([[0.5]], method="linear")[0]
     z = np.array([1.0, 0.5])
     error = np.sqrt(z @ model.coef_cov_ @ z)
     q = quantile(0.95, model._inference.df)
-    assert_allclose(found, model.predict([[0.5]]) + np.array([-q, q]) * error)
+    assert_allclose(plain, model.predict([[0.5]]) + np.array([-q, q]) * error)
+    found = model.predict_interval([[0.5]])[0]
     wide = model.predict_interval([[0.5]], level=0.99)[0]
     assert wide[0] < found[0] < found[1] < wide[1]
 
@@ -218,9 +220,32 @@ def test_positive_statistics_stay_positive():
     auto, log = model.predict_interval(at), model.predict_interval(at, method="log")
     assert np.all(auto > 0)
     assert_allclose(auto, log)
-    assert_allclose(np.sqrt(auto[:, 0] * auto[:, 1]), model.predict(at))
     linear = model.predict_interval(at, method="linear")
     assert_allclose(linear.mean(axis=1), model.predict(at))
+
+
+def alike(value):
+    return Skewness(np.array([value]), np.array([value]))
+
+
+def test_limits_without_skewness_are_symmetric_on_their_scale():
+    centre, error = np.array([0.5]), np.array([0.2])
+    found = limits(centre, error, np.inf, 0.95, "auto", (0.0, np.inf))
+    assert_allclose(np.sqrt(found[:, 0] * found[:, 1]), centre)
+    # the log removes a skewness of 3/2 se / r; with that much left nothing is bent but the centre
+    skewed = limits(centre, error, np.inf, 0.95, "auto", (0.0, np.inf), alike(0.6))
+    assert_allclose(np.sqrt(skewed[:, 0] * skewed[:, 1]), centre * np.exp(0.4 * 0.1))
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_limits_lean_with_the_skewness(sign):
+    where, skewness = (-np.inf, np.inf), alike(0.4 * sign)
+    found = limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, skewness)[0]
+    assert sign * (found[0] + found[1]) > 0.5
+    mirrored = limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, alike(-0.4 * sign))[0]
+    assert_allclose(mirrored, -found[::-1])
+    inner = limits(np.zeros(1), np.ones(1), np.inf, 0.9, "auto", where, skewness)[0]
+    assert found[0] < inner[0] < inner[1] < found[1]
 
 
 def test_limits_respect_both_ends_of_a_domain():
@@ -363,3 +388,65 @@ def test_other_regressors_have_no_coefficients():
         _ = model.coef_cov_
     with pytest.raises(ValueError, match="bias must be None"):
         model.predict_interval(X, bias="undersmooth")
+
+
+def brute_triples(s, members, direction):
+    """Sums over triples of tuples: those that overlap mutually, and those of which one does."""
+    u = s @ direction
+    rows = [set(each) for each in members.tolist()]
+    t = range(len(rows))
+    touch = np.array([[bool(rows[a] & rows[b]) for b in t] for a in t])
+    near = touch.astype(int)
+    number = near[:, :, None] + near[:, None, :] + near[None, :, :]
+    mutual, path = (np.einsum("a,b,c,abc->", u, u, u, number == k) for k in (3, 2))
+    return float(mutual), float(path)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_skewness_of_sliding_windows_sums_over_joined_triples(arity):
+    rng = np.random.default_rng(0)
+    t = 14
+    s = rng.normal(size=(t, 2))
+    members = np.arange(t)[:, None] + np.arange(arity)
+    place = np.arange(t)
+    stop = np.minimum(place + arity, t)
+    band = Band(np.maximum(place - arity + 1, 0), stop)
+    third = of_band(s, band.spread(s), stop)
+    directions = rng.normal(size=(5, 2))
+    for form, half in ((third.bend, 0.5), (third.centre, 1.0)):
+        sums = [brute_triples(s, members, each) for each in directions]
+        expected = [mutual + half * path for mutual, path in sums]
+        assert_allclose(form.along(directions), expected)  # by the tensor
+        assert_allclose(form.along(directions[:1]), expected[:1])  # and without
+
+
+def test_skewness_of_pairs_sums_over_triples_with_a_common_row():
+    rng = np.random.default_rng(1)
+    members = np.array([[0, 1], [1, 2], [1, 3], [3, 4], [4, 5], [6, 7], [5, 8]])  # no triangle
+    s = rng.normal(size=(len(members), 2))
+    g = np.zeros((9, 2))
+    np.add.at(g, members, s[:, None, :])
+    directions = rng.normal(size=(3, 2))
+    expected = [brute_triples(s, members, each)[0] for each in directions]
+    found = of_pairs(g, s, np.ones(len(members)), 1.0)
+    assert_allclose(found.bend.along(directions), expected)
+    # a pair that is listed from both ends, half its score each time
+    halves = np.concatenate([s, s[:1] / 2])
+    halves[0] /= 2
+    times = np.ones(len(halves))
+    times[[0, -1]] = 2.0
+    again = of_pairs(g, halves, times, 1.0)
+    assert_allclose(again.bend.along(directions), expected)
+
+
+def test_skewed_labels_give_skewed_estimates():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(400, 1)), rng.exponential(size=400)
+    for sampler in (samplers.Nearby("paper"), samplers.SlidingWindow(), samplers.Nearest(3)):
+        model = MultiObservationRegressor("variance", sampler, transport=None).fit(X, y)
+        z = model._inference.record.design.columns(np.array([[0.5]]))
+        found = model._inference.covariance.skewness(z)
+        assert 0.1 < found.bend[0] < 1.0
+        assert 0.1 < found.centre[0] < 1.0
+    wide = MultiObservationRegressor(statistics.minvar(4), samplers.Nearby("paper")).fit(X, y)
+    assert wide._inference.covariance.skewness(z) is None

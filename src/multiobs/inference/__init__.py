@@ -2,13 +2,14 @@
 
 from multiobs.inference.covariance import Covariance, Record, covariance
 from multiobs.inference.fitted import Inference
-from multiobs.inference.intervals import limits, quantile
+from multiobs.inference.intervals import Skewness, limits, quantile
 from multiobs.inference.wald import TestResult, varying_directions, wald
 
 __all__ = [
     "Covariance",
     "Inference",
     "Record",
+    "Skewness",
     "TestResult",
     "covariance",
     "limits",

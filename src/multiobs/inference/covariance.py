@@ -8,6 +8,7 @@ import numpy as np
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, Features, Lifted
 from multiobs.designs import Design
+from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, meat
 from multiobs.inference.skewness import Third
 from multiobs.pooled import frame_at
@@ -87,7 +88,7 @@ class Covariance:
     bread : ndarray (p, p)
         The inverse Hessian :math:`A^{-1}`.
     third : Third or None
-        Third cumulant of the gradient, where it is known well.
+        How lopsided the gradient is, where that is known well.
     """
 
     matrix: FloatArray
@@ -98,18 +99,21 @@ class Covariance:
     bread: FloatArray
     third: Third | None = None
 
-    def skewness(self, z: FloatArray) -> FloatArray | None:
-        """Skewness of the estimates z w at features z (q, p), (q,), or None if not known.
+    def skewness(self, z: FloatArray) -> Skewness | None:
+        """Skewness of the estimates z w at features z (q, p), or None if not known well.
 
-        At most one, as that of a single unit's share in a sum of independent ones.
+        At most one, as that of a single unit in a sum of independent ones.
         """
         if self.third is None:
             return None
-        # the estimate moves by minus the inverse Hessian times the gradient
-        cubed = -self.third.along(z @ self.bread)
         spread = np.einsum("qa,ab,qb->q", z, self.matrix, z)
-        ok = spread > 0
-        return np.where(ok, np.clip(cubed / np.where(ok, spread, 1.0) ** 1.5, -1.0, 1.0), 0.0)
+        scale = np.where(spread > 0, spread, np.inf) ** 1.5
+        # the estimate moves by minus the inverse Hessian times the gradient
+        bend, centre = (
+            np.clip(-form.along(z @ self.bread) / scale, -1.0, 1.0)
+            for form in (self.third.bend, self.third.centre)
+        )
+        return Skewness(bend, centre)
 
 
 def covariance(record: Record) -> Covariance:

@@ -1,6 +1,7 @@
 """Confidence limits that stay inside the domain of the statistic."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, final
 
 import numpy as np
 from scipy import stats
@@ -11,6 +12,21 @@ from multiobs._types import BoolArray, FloatArray
 Method = Literal["auto", "linear", "log"]
 
 
+@final
+@dataclass(frozen=True)
+class Skewness:
+    """How lopsided estimates are, see :mod:`multiobs.inference.skewness`.
+
+    Attributes
+    ----------
+    bend, centre : ndarray (n,)
+        Both the skewness of the estimate for a mean of independent values.
+    """
+
+    bend: FloatArray
+    centre: FloatArray
+
+
 def limits(
     centre: FloatArray,
     error: FloatArray,
@@ -18,7 +34,7 @@ def limits(
     level: float,
     method: Method,
     domain: tuple[float, float],
-    skewness: FloatArray | None = None,
+    skewness: Skewness | None = None,
 ) -> FloatArray:
     r"""Confidence limits (n, 2) of a statistic from its estimates and standard errors.
 
@@ -41,7 +57,7 @@ def limits(
         The scale.
     domain : tuple of float
         Values the statistic can have.
-    skewness : ndarray (n,), optional
+    skewness : Skewness, optional
         Skewness of the estimates; without it, and with method "linear", the interval is
         symmetric on its scale.
 
@@ -53,9 +69,9 @@ def limits(
     --------
     >>> limits(np.array([1.0]), np.array([0.5]), np.inf, 0.95, "log", (0.0, np.inf)).round(2)
     array([[0.38, 2.66]])
-    >>> anywhere, skewed = (-np.inf, np.inf), np.array([0.5])
+    >>> anywhere, skewed = (-np.inf, np.inf), Skewness(np.array([0.5]), np.array([0.5]))
     >>> limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", anywhere, skewed).round(2)
-    array([[-1.48,  4.35]])
+    array([[-1.48,  2.63]])
     """
     q = quantile(level, df)
     _check.choice("method", method, ("auto", "linear", "log"))
@@ -97,22 +113,24 @@ def limits(
 
 
 def _bent(
-    q: float, skewness: FloatArray | None, removed: FloatArray | float
+    q: float, skewness: Skewness | None, removed: FloatArray | float
 ) -> tuple[FloatArray | float, FloatArray | float]:
     r"""Return quantiles of the studentised estimate at both ends, upper first.
 
-    With skewness :math:`\gamma` the studentised estimate T has :math:`T + \gamma T^2/3 + \gamma^2
-    T^3/27 + \gamma/6` nearly normal (t).  A scale f turns T into :math:`T + \rho T^2/2` with
-    :math:`\rho = -\mathrm{se} f''/f'`, the part that it has removed.
+    The studentised estimate T has :math:`T + \beta T^2/3 + \beta^2 T^3/27 + \gamma/6` nearly normal
+    (t).  A scale f turns T into :math:`T + \rho T^2/2` with :math:`\rho = -\mathrm{se} f''/f'`, the
+    part that it has removed.  The inverse of the cubic is nearly vertical where it stretches most;
+    there one end is stretched by what the mirrored end is shrunk, the same to second order.
     """
     if skewness is None:
         return q, -q
-    rest = skewness - 1.5 * removed
+    rest = skewness.bend - 1.5 * removed
 
     def back(x: float) -> FloatArray:
-        moved = x - skewness / 6.0
-        root = np.cbrt(1.0 + rest * moved)
-        return np.asarray(3.0 * moved / (root**2 + root + 1.0))
+        moved = x - skewness.centre / 6.0
+        root = np.cbrt(1.0 + np.abs(rest * moved))
+        ratio = (root**2 + root + 1.0) / 3.0
+        return np.asarray(np.where(rest * moved > 0.0, moved / ratio, moved * ratio))
 
     return back(q), back(-q)
 

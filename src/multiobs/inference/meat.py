@@ -105,8 +105,8 @@ class Meat:
     near : Overlap or None
         Which units vary together although their scores were treated as uncorrelated.
     third : Third or None
-        Third cumulant of the gradient; None for more than two rows in overlapping tuples, where
-        its noise would do more harm than it does good.
+        How lopsided the gradient is; None for more than two rows in overlapping tuples other
+        than sliding windows, where it is not known well enough.
     """
 
     units: FloatArray
@@ -219,7 +219,7 @@ def meat(
     elif tuples.arity == 2:
         again = _mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
         correction = squares + share * (s.T @ (s * again[:, None]))
-        cubes = of_pairs(g, s, drawn.members, 1.0 + again, share)
+        cubes = of_pairs(g, s, 1.0 + again, share)
     else:
         correction = (tuples.arity - 1) * squares
         cubes = of_independent(g) if tuples.arity == 1 else None
@@ -230,7 +230,7 @@ def meat(
 
 
 def _third(units: FloatArray, part: Tuples, overlap: Overlap) -> Third | None:
-    """Third cumulant of listed tuples, where it is known well."""
+    """Sums over triples of listed tuples, where they are known well."""
     if isinstance(overlap, Independent):
         return of_independent(units)
     if part.arity != 2:
@@ -239,7 +239,7 @@ def _third(units: FloatArray, part: Tuples, overlap: Overlap) -> Third | None:
         np.bincount(part.members.ravel(), np.repeat(u, 2), minlength=part.n_rows) for u in units.T
     )
     g: FloatArray = np.stack([np.asarray(each, dtype=np.float64) for each in columns], axis=1)
-    return of_pairs(g, units, part.members, np.ones(part.count()), 1.0)
+    return of_pairs(g, units, np.ones(part.count()), 1.0)
 
 
 def local_scores(

@@ -1,0 +1,136 @@
+r"""How lopsided an estimate is when metasamples share labels.
+
+Errors of a spread are skewed: an estimate that is too small comes with a standard error that is
+too small as well, and an interval that is symmetric about it misses mostly on one side.  How much
+depends on the direction: a line's value at one end subtracts what happens at the other.
+
+To second order the studentised sum T of tuple scores is made normal by
+:math:`T + (\beta/3) T^2 + \gamma/6` with :math:`\beta = (K + P/2)/V^{3/2}` and
+:math:`\gamma = (K + P)/V^{3/2}`.  Both sum :math:`s_t s_{t'} s_{t''}` over triples of tuples: K
+over those that overlap mutually, P over those of which one overlaps two that are apart.  K + P is
+the third cumulant of the sum; a third of P is missing from the covariance of the sum with V.  For
+a mean of independent values P = 0, which is Hall's (1992) case; for one wide window of pairs these
+are the terms of a studentised U-statistic (Helmers 1991).
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray, IntArray
+from multiobs._windows import window_sums
+
+CHUNK = 2**22  # numbers in a temporary array
+
+
+@final
+@dataclass(frozen=True)
+class Cubic:
+    """A cubic form: weighted sums of products of three linear forms of a direction.
+
+    Attributes
+    ----------
+    products : tuple of (float, ndarray (u, p), ndarray (u, p), ndarray (u, p))
+        Factor and the three factors of each unit.
+    """
+
+    products: tuple[tuple[float, FloatArray, FloatArray, FloatArray], ...]
+
+    def along(self, directions: FloatArray) -> FloatArray:
+        """Value of the form in each of the directions (q, p), (q,).
+
+        >>> Cubic(((2.0, np.ones((3, 1)), np.ones((3, 1)), np.ones((3, 1))),)).along(np.eye(1))
+        array([6.])
+        """
+        q, p = directions.shape
+        found = np.zeros(q)
+        if p**2 <= q:  # many directions: the tensor of the form is made once
+            tensor = np.zeros((p * p, p))
+            for factor, a, b, c in self.products:
+                for at in range(0, a.shape[0], max(1, CHUNK // p**2)):
+                    part = slice(at, at + max(1, CHUNK // p**2))
+                    outer = (a[part, :, None] * b[part, None, :]).reshape(-1, p * p)
+                    tensor += factor * (outer.T @ c[part])
+            return np.asarray(
+                np.einsum("abc,qa,qb,qc->q", tensor.reshape(p, p, p), *[directions] * 3)
+            )
+        for factor, a, b, c in self.products:
+            step = max(1, CHUNK // max(a.shape[0], 1))
+            for at in range(0, q, step):
+                d = directions[at : at + step].T
+                found[at : at + step] += factor * np.sum((a @ d) * (b @ d) * (c @ d), axis=0)
+        return found
+
+
+@final
+@dataclass(frozen=True)
+class Third:
+    """Sums over triples of tuples, as forms of the direction.
+
+    Attributes
+    ----------
+    bend : Cubic
+        K + P/2.
+    centre : Cubic
+        K + P, the third cumulant.
+    """
+
+    bend: Cubic
+    centre: Cubic
+
+
+def of_independent(units: FloatArray) -> Third:
+    """Σ u³ of units that share nothing."""
+    cubes = Cubic(((1.0, units, units, units),))
+    return Third(cubes, cubes)
+
+
+def of_band(units: FloatArray, spread: FloatArray, stop: IntArray) -> Third:
+    r"""Sums over windows with one tuple each, in the order of x.
+
+    With :math:`S_t` the sum over the windows that overlap t and :math:`F_t` over those from t on,
+    :math:`K = \sum_t F_t^3 - (F_t - s_t)^3` and :math:`K + P/3 = \sum_t s_t S_t^2`.
+
+    Parameters
+    ----------
+    units, spread : ndarray (u, p)
+        Scores of the windows, and their sums over the windows that overlap each.
+    stop : ndarray of int (u,)
+        The first later window that does not overlap.
+    """
+    place = np.arange(units.shape[0], dtype=np.int64)
+    later = window_sums(np.ascontiguousarray(units), np.minimum(place + 1, stop), stop)
+    whole = later + units
+
+    def form(star: float, mutual: float) -> Cubic:
+        return Cubic(
+            (
+                (star, units, spread, spread),
+                (mutual, whole, whole, whole),
+                (-mutual, later, later, later),
+            )
+        )
+
+    return Third(form(1.5, -0.5), form(3.0, -2.0))
+
+
+def of_pairs(g: FloatArray, s: FloatArray, times: FloatArray, share: float) -> Third:
+    r"""Sums over pairs of rows: :math:`\sum_i g_i^3 - \sum_t s_t^3`, the triples with a common row.
+
+    Triples without one are left out: they are few or cancel, and their sum is mostly noise.
+
+    Parameters
+    ----------
+    g : ndarray (n, p)
+        Summed scores of the pairs that contain each row.
+    s : ndarray (t, p)
+        Scores of some of the pairs.
+    times : ndarray (t,)
+        How often each of them is listed: twice where each row is a neighbour of the other.
+    share : float
+        How many listed pairs each of them stands for.
+    """
+    whole = s * times[:, None]
+    found = Cubic(((1.0, g, g, g), (-share, whole, whole, s)))
+    return Third(found, found)
