@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference import Skewness, limits, quantile, wald
 from multiobs.inference.meat import Band, meat
+from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import of_band, of_pairs
 from multiobs.risk import empirical_risk
 from multiobs.scores import slope_of, sum_scores
@@ -450,3 +451,20 @@ def test_skewed_labels_give_skewed_estimates():
         assert 0.1 < found.centre[0] < 1.0
     wide = MultiObservationRegressor(statistics.minvar(4), samplers.Nearby("paper")).fit(X, y)
     assert wide._inference.covariance.skewness(z) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_pair_sums_of_rows_equal_the_sums_over_listed_pairs(weighted, offset):
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(size=9000), rng.normal(size=9000) + offset
+    tuples = samplers.Nearby(0.001).build(x[:, None], 2, rng, None)
+    weight = rng.uniform(0.5, 1.5, size=9000) if weighted else None
+    kernel = statistics.variance().loss.kernels[1]
+    members = tuples.listed().members
+    value = kernel(y[members])
+    if weight is not None:
+        value = value * weight[members].prod(axis=1)
+    expected = np.bincount(members.ravel(), np.repeat(value, 2), minlength=9000)
+    found = pair_row_sums(tuples, kernel, y, weight)
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())

@@ -109,11 +109,12 @@ class Covariance:
         spread = np.einsum("qa,ab,qb->q", z, self.matrix, z)
         scale = np.where(spread > 0, spread, np.inf) ** 1.5
         # the estimate moves by minus the inverse Hessian times the gradient
-        bend, centre = (
-            np.clip(-form.along(z @ self.bread) / scale, -1.0, 1.0)
-            for form in (self.third.bend, self.third.centre)
-        )
-        return Skewness(bend, centre)
+        directions = z @ self.bread
+        forms = (self.third.bend, self.third.centre)
+        bend = np.clip(-forms[0].along(directions) / scale, -1.0, 1.0)
+        if forms[1] is forms[0]:
+            return Skewness(bend, bend)
+        return Skewness(bend, np.clip(-forms[1].along(directions) / scale, -1.0, 1.0))
 
 
 def covariance(record: Record) -> Covariance:

@@ -29,6 +29,7 @@ from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
 from multiobs.inference.chain import Chain, binomial, draw_in_graph
+from multiobs.inference.pairs import first_anchors, pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
 from multiobs.kernels import Monomials
 from multiobs.losses import Loss
@@ -254,10 +255,13 @@ def local_scores(
     """Scores of rows with the features of each tuple taken at the row itself, (n, p)."""
     one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
     total = np.zeros(tuples.n_rows)
+    paired = tuples.arity == 2 and isinstance(tuples, Windows) and not _recurring(tuples)
     for term in terms:
         kernel = term.kernel
         if weight is None and isinstance(kernel, Monomials) and set(kernel.terms) <= {()}:
             value = counts * kernel.terms.get((), 0.0)
+        elif paired and isinstance(kernel, Monomials) and isinstance(tuples, Windows):
+            value = pair_row_sums(tuples, kernel, y, weight)
         else:
             bare = Term(kernel, ())
             value = sum_scores([bare], tuples, ones, y, one, weight, limit=limit)[:, 0]
@@ -271,9 +275,10 @@ def _narrow(windows: Windows, rows: FloatArray) -> bool:
     """Whether features hardly move inside a window: by less than a tenth of their deviation."""
     if _recurring(windows):
         return False
-    z = rows[windows.order]
-    last = np.maximum(windows.stop, 1) - 1
-    moved = np.mean((z[last] - z) ** 2, axis=0)
+    some = np.arange(0, windows.order.size, max(1, windows.order.size // 2000))
+    z = rows[windows.order[some]]
+    last = rows[windows.order[np.maximum(windows.stop[some], 1) - 1]]
+    moved = np.mean((last - z) ** 2, axis=0)
     return bool(np.all(moved <= NARROW**2 * z.var(axis=0)))
 
 
@@ -323,9 +328,8 @@ def tuple_overlap(part: Tuples, most: int = OVERLAPS) -> Overlap | None:
 def anchor_overlap(tuples: TupleSet) -> Overlap | None:
     """Which anchors' tuples may share a row, or None if too many do."""
     if isinstance(tuples, Windows):
-        place = np.arange(tuples.order.size, dtype=np.int64)
-        first = np.searchsorted(tuples.stop, place, side="right").astype(np.int64)
-        return Band(np.minimum(first, place), np.maximum(tuples.stop, place + 1))
+        place = np.arange(1, tuples.order.size + 1, dtype=np.int64)
+        return Band(first_anchors(tuples), np.maximum(tuples.stop, place))
     assert isinstance(tuples, Graph)
     n = tuples.n_rows
     uses = np.bincount(tuples.indices, minlength=n) + 1.0
