@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference import Skewness, limits, quantile, wald
+from multiobs.inference.chain import draw_in_graph
 from multiobs.inference.meat import Band, meat
 from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import of_band, of_pairs
@@ -468,3 +469,20 @@ def test_pair_sums_of_rows_equal_the_sums_over_listed_pairs(weighted, offset):
     expected = np.bincount(members.ravel(), np.repeat(value, 2), minlength=9000)
     found = pair_row_sums(tuples, kernel, y, weight)
     assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+def test_tuples_drawn_in_a_graph_share_two_rows_with_those_given():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 2))
+    graph = samplers.Nearest(5).build(X, 4, rng, None)
+    listed = [frozenset(each) for each in graph.listed().members.tolist()]
+    drawn = graph.sample(200, np.random.default_rng(1))
+    chain = draw_in_graph(graph, drawn, np.random.default_rng(2))
+    for rows, number, given, other in zip(
+        chain.rows, chain.number, drawn.members, chain.other.members, strict=True
+    ):
+        shared = frozenset(rows.tolist())
+        assert number == sum(shared <= each for each in listed)
+        assert shared <= set(given.tolist())
+        assert shared <= set(other.tolist())
+        assert frozenset(other.tolist()) in listed

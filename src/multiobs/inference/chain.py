@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.tuples import Graph, Tuples, Windows
 
 
@@ -79,36 +79,65 @@ def draw_in_graph(graph: Graph, drawn: Tuples, rng: np.random.Generator) -> Chai
     """Draw A and t' for each of the drawn tuples of a graph, whose pairs have no order."""
     m, n, size = graph.arity, graph.n_rows, drawn.count()
     partners = graph.n_partners
-    near = np.split(graph.indices, graph.indptr[1:-1])
-    by_neighbour = np.argsort(graph.indices, kind="stable")
-    ends = np.searchsorted(graph.indices[by_neighbour], np.arange(1, n))
-    back = [set(each.tolist()) for each in np.split(graph.anchor_of_edges()[by_neighbour], ends)]
-    both = binomial(partners - 2, m - 3)  # tuples of an anchor that contain two given partners
-    own = binomial(partners - 1, m - 2)  # and those that contain one given partner
+    edges = np.sort(graph.anchor_of_edges() * n + graph.indices)  # neighbours of each row, sorted
     slots = _distinct(np.full(size, m), 2, rng)
     A = np.take_along_axis(drawn.members, slots, axis=1)
-    number = np.empty(size)
+    a, b = A[:, 0], A[:, 1]
+    # Tuples that contain a and b: anchored at a row with both as neighbours, at a or at b.
+    which, anchor = _listing(graph, a)
+    both = _held(edges, anchor * n + b[which])
+    which, anchor = which[both], anchor[both]
+    weight = binomial(partners - 2, m - 3)[anchor]
+    own = binomial(partners - 1, m - 2)
+    for first, second in ((a, b), (b, a)):
+        (found,) = np.nonzero(_held(edges, first * n + second))
+        which = np.concatenate([which, found])
+        anchor = np.concatenate([anchor, first[found]])
+        weight = np.concatenate([weight, own[first[found]]])
+    order = np.argsort(which, kind="stable")
+    which, anchor, total = which[order], anchor[order], np.cumsum(weight[order])
+    ends = np.searchsorted(which, np.arange(size), side="right")
+    begins = np.concatenate([[0], ends[:-1]])
+    before = np.where(begins > 0, total[begins - 1], 0.0)
+    number = total[ends - 1] - before
+    place = np.searchsorted(total, before + rng.random(size) * number, side="right")
+    k = anchor[np.clip(place, begins, ends - 1)]
     other = np.empty((size, m), dtype=np.int64)
-    uniform = rng.random((size, m))
-    for t, (a, b) in enumerate(A.tolist()):
-        anchors = sorted(back[a] & back[b])
-        weights = [both[k] for k in anchors]
-        for first, second in ((a, b), (b, a)):
-            if first in back[second]:
-                anchors.append(first)
-                weights.append(own[first])
-        cumulated = np.cumsum(weights)
-        number[t] = cumulated[-1]
-        u = uniform[t, 0] * number[t]
-        k = anchors[min(int(np.searchsorted(cumulated, u, side="right")), len(anchors) - 1)]
-        chosen = [k, *(row for row in (a, b) if row != k)]
-        rest = [row for row in near[k].tolist() if row not in chosen]
-        for j in range(m - len(chosen)):  # the first places of a random permutation
-            place = j + int(uniform[t, j + 1] * (len(rest) - j))
-            rest[j], rest[place] = rest[place], rest[j]
-        other[t] = chosen + rest[: m - len(chosen)]
+    for kind, held in (((k == a) | (k == b), 2), ((k != a) & (k != b), 3)):
+        kk, aa, bb = k[kind], a[kind], b[kind]
+        rest = np.sort(_distinct(partners[kk] - held + 1, m - held, rng), axis=1)
+        start = graph.indptr[kk]
+        if held == 2:
+            bb = np.where(kk == aa, bb, aa)
+            holes = [np.searchsorted(edges, kk * n + bb) - start]
+            first_rows = [kk, bb]
+        else:
+            holes = [np.searchsorted(edges, kk * n + row) - start for row in (aa, bb)]
+            holes = [np.minimum(*holes), np.maximum(*holes)]
+            first_rows = [kk, aa, bb]
+        for hole in holes:
+            rest = rest + (rest >= hole[:, None])
+        chosen = edges[np.minimum(start[:, None] + rest, edges.size - 1)] % n
+        other[kind] = np.concatenate([np.stack(first_rows, axis=1), chosen], axis=1)
     common = np.sum(drawn.members[:, :, None] == other[:, None, :], axis=(1, 2))
     return Chain(A, number, Tuples(other, n), number * (m * (m - 1)) / common)
+
+
+def _listing(graph: Graph, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """For each of the rows the anchors that list it as a neighbour: (which row, anchor)."""
+    by_neighbour = np.argsort(graph.indices, kind="stable")
+    anchors = graph.anchor_of_edges()[by_neighbour]
+    begin = np.searchsorted(graph.indices[by_neighbour], np.arange(graph.n_rows + 1))
+    counts = begin[rows + 1] - begin[rows]
+    which = np.repeat(np.arange(rows.size), counts)
+    within = np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return which, anchors[begin[rows][which] + within]
+
+
+def _held(edges: IntArray, keys: IntArray) -> BoolArray:
+    """Whether each of the keys is one of the sorted edges."""
+    place = np.minimum(np.searchsorted(edges, keys), edges.size - 1)
+    return np.asarray(edges[place] == keys)
 
 
 def binomial(sizes: IntArray, q: int) -> FloatArray:
