@@ -41,7 +41,12 @@ SAMPLERS: dict[str, str | Sampler] = {
     "nearest": samplers.Nearest(),
     "auto": "auto",
 }
-TRANSPORTS: dict[str, str | None] = {"auto": "auto", "none": None}
+# transport of the fit and bias= of the interval
+TRANSPORTS: dict[str, tuple[str | None, str | None]] = {
+    "auto": ("auto", None),
+    "none": (None, None),
+    "none+undersmooth": (None, "undersmooth"),
+}
 BANDS = {300: (92.0, 98.0), 2000: (93.0, 97.0)}
 COLUMNS = 6  # inside, inside by naive errors, estimate - truth, its square, error squared, df
 
@@ -70,9 +75,9 @@ def shared_pilots() -> Iterator[None]:
     """Fit the pilot of a data set once: all samplers carry its labels by the same one."""
     fit, known = transport.fit_pilot, dict[bytes, Any]()
 
-    def remembered(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Any:
-        if weight is not None:
-            return fit(X, y, weight)
+    def remembered(X: FloatArray, y: FloatArray, weight: FloatArray | None, *more: Any) -> Any:
+        if weight is not None or more:
+            return fit(X, y, weight, *more)
         key = X.tobytes() + y.tobytes()
         if key not in known:
             known.clear()
@@ -84,16 +89,17 @@ def shared_pilots() -> Iterator[None]:
 
 
 def one(
-    statistic: str, cells: Sequence[tuple[str, str]], law: str, n: int, trial: int, bias: str | None
+    statistic: str, cells: Sequence[tuple[str, str]], law: str, n: int, trial: int
 ) -> FloatArray:
     """Simulate one data set for several (sampler, transport): (cells, 3, COLUMNS)."""
     data = draw(statistic, law, n, np.random.default_rng((n, trial)))
     out = np.empty((len(cells), X_AT.shape[0], COLUMNS))
-    for k, (sampler, carried) in enumerate(cells):
+    for k, (sampler, name) in enumerate(cells):
+        carried, bias = TRANSPORTS[name]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some fits of a positive statistic cross zero
             model = MultiObservationRegressor(
-                STATISTICS[statistic], SAMPLERS[sampler], transport=TRANSPORTS[carried]
+                STATISTICS[statistic], SAMPLERS[sampler], transport=carried
             ).fit(data.X, data.y)
             limits = model.predict_interval(X_AT, bias=bias)
         known = model._inference
@@ -113,11 +119,10 @@ def run(
     law: str,
     n: int,
     trials: Sequence[int],
-    bias: str | None = None,
 ) -> FloatArray:
     """Simulate data sets of a law: (trials, cells, 3, COLUMNS)."""
     with shared_pilots():
-        return np.stack([one(statistic, cells, law, n, trial, bias) for trial in trials])
+        return np.stack([one(statistic, cells, law, n, trial) for trial in trials])
 
 
 def simulate(
@@ -127,10 +132,9 @@ def simulate(
     n: int,
     trials: int,
     transport: str = "auto",
-    bias: str | None = None,
 ) -> Coverage:
     """Simulate the coverage of nominal 95 % intervals in one cell."""
-    found = run(statistic, [(sampler, transport)], law, n, range(trials), bias)
+    found = run(statistic, [(sampler, transport)], law, n, range(trials))
     return summarise(found.sum(axis=0)[0], trials)
 
 
@@ -152,7 +156,7 @@ def rejections(
         spread = np.sqrt(1.0 if slope == 0.0 else 0.5 + slope * x)
         y = np.sin(4 * np.pi * x) + spread * rng.standard_normal(n)
         model = MultiObservationRegressor(
-            "variance", SAMPLERS[sampler], transport=TRANSPORTS[transport]
+            "variance", SAMPLERS[sampler], transport=TRANSPORTS[transport][0]
         )
         return model.fit(x[:, None], y).test_constant().p_value
 
@@ -192,6 +196,7 @@ def grid(given: argparse.Namespace) -> None:
                     held[key] = {"trials": target, "sums": (before + sums).tolist()}
             write(path, lambda stream: json.dump(held, stream, indent=0))
             write(given.out / "coverage.csv", lambda stream: table(held, stream))
+            write(given.out / "coverage_digest.csv", lambda stream: digest(held, stream))
     print((given.out / "coverage.csv").read_text())
 
 
@@ -230,6 +235,39 @@ def table(held: dict[str, Any], stream: Any) -> None:
                 " ".join(f"{value:.2f}" for value in found.bias),
                 f"{found.df:.0f}",
                 "*" if outside else "",
+            ]
+        )
+
+
+def digest(held: dict[str, Any], stream: Any) -> None:
+    """Write one line for each statistic and sampler, pooled over the laws."""
+    rows = csv.writer(stream, lineterminator="\n")
+    head = ["n", "transport", "statistic", "sampler", "laws", "trials", "x = 0.1, 0.5, 0.9"]
+    rows.writerow([*head, "lowest", "highest", "naive", "reported / true"])
+    pooled: dict[tuple[str, ...], list[tuple[FloatArray, int]]] = {}
+    for key, cell in held.items():
+        statistic, sampler, _, n, carried = key.split()
+        found = pooled.setdefault((n, carried, statistic, sampler), [])
+        found.append((np.array(cell["sums"]), cell["trials"]))
+    order = [list(STATISTICS), list(SAMPLERS)]
+    for key in sorted(
+        pooled, key=lambda k: (int(k[0]), k[1], order[0].index(k[2]), order[1].index(k[3]))
+    ):
+        parts = [summarise(sums, trials) for sums, trials in pooled[key]]
+        weights = [part.trials for part in parts]
+        each = np.array([part.interval for part in parts])
+        naive = np.average([part.naive.mean() for part in parts], weights=weights)
+        ratio = np.array([part.error_ratio for part in parts])
+        rows.writerow(
+            [
+                *key,
+                len(parts),
+                sum(weights),
+                percent(np.average(each, axis=0, weights=weights)),
+                f"{100 * each.min():.1f}",
+                f"{100 * each.max():.1f}",
+                f"{100 * naive:.1f}",
+                f"{np.average(ratio.mean(axis=1), weights=weights):.2f}",
             ]
         )
 
