@@ -28,7 +28,7 @@ from multiobs._types import FloatArray, IntArray
 from multiobs._windows import window_sums
 from multiobs.balance import membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
-from multiobs.inference.chain import Chain, binomial, draw_in_graph
+from multiobs.inference.chain import Chain, binomial, draw_in_graph, spread_evenly
 from multiobs.inference.pairs import first_anchors, pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
 from multiobs.kernels import Monomials
@@ -196,7 +196,7 @@ def meat(
     else:
         g = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)[:, :p]
     few = count <= 4 * SAMPLED and tuples.arity == 2
-    drawn = tuples.sample(count if few else SAMPLED, np.random.default_rng(0))
+    drawn = spread_evenly(tuples, count if few else SAMPLED, np.random.default_rng(0))
     times = counts if importance is None else counts * importance
     share = count / drawn.count()
     chain = None
