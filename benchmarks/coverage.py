@@ -294,16 +294,25 @@ def main() -> None:
     if not given.test_constant:
         grid(given)
         return
+    lines: list[list[Any]] = []
     for sampler in given.samplers:
         for carried in given.transports:
             for n in given.n:
                 how = {"sampler": sampler, "n_jobs": given.jobs, "transport": carried}
-                size = rejections(0.0, n, given.trials, **how)
-                power = rejections(1.0, n, max(given.trials // 4, 1), **how)
-                print(
-                    f"{sampler:13s} {carried:5s} n={n} size {size:.4f} power {power:.4f}",
-                    flush=True,
+                few = max(given.trials // 4, 1)
+                size, power = (
+                    rejections(0.0, n, given.trials, **how),
+                    rejections(1.0, n, few, **how),
                 )
+                line = [sampler, carried, n, given.trials, f"{100 * size:.1f}"]
+                lines.append([*line, few, f"{100 * power:.1f}"])
+                print(*lines[-1], flush=True)
+    head = ["sampler", "transport", "n", "trials", "size %", "trials", "power %"]
+    given.out.mkdir(parents=True, exist_ok=True)
+    write(
+        given.out / "test_constant.csv",
+        lambda stream: csv.writer(stream, lineterminator="\n").writerows([head, *lines]),
+    )
 
 
 if __name__ == "__main__":
