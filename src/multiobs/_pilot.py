@@ -101,6 +101,33 @@ class SplinePilot:
         """
         return 1.0 - 2.0 * self.leverage(X) + self._quadratic(X, self._sandwich)
 
+    def pair_share(self, X: FloatArray, others: FloatArray) -> FloatArray:
+        r"""Return the share of the noise variance left in half a squared difference of residuals.
+
+        For rows i and j of the fit :math:`\mathbb{E}\, (e_i - e_j)^2 / 2 = \sigma^2 (1 - (h_{ii} +
+        h_{jj} - 2 h_{ij}) + \tfrac12 (s_{ii} + s_{jj} - 2 s_{ij}))` with S = H H': rows far apart
+        lose what each residual loses, rows close together nothing.
+
+        Parameters
+        ----------
+        X, others : ndarray (q, d)
+            Positions of the two rows of each pair.
+
+        Returns
+        -------
+        ndarray (q,)
+        """
+        if not self._columns:
+            return np.ones(X.shape[0])
+        if len(self._columns) == 1:
+            column = self._columns[0]
+            axis = self._axes[column]
+            gap = axis.design(X[:, column]) - axis.design(others[:, column])
+        else:
+            gap = self._design(X) - self._design(others)
+        matrix = self._inverse - 0.5 * self._sandwich
+        return np.asarray(1.0 - np.einsum("ij,ij->i", gap @ matrix, gap))
+
     def _quadratic(self, X: FloatArray, matrix: FloatArray) -> FloatArray:
         if not self._columns:
             return np.full(X.shape[0], self._constant_leverage)

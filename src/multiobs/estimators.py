@@ -1,7 +1,7 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from multiobs import (
     pooled,
     samplers,
     scoring,
+    slopes,
     statistics,
     streaming,
 )
@@ -28,7 +29,7 @@ from multiobs.fitting import LinearFit, fit_linear
 from multiobs.inference_mixin import InferenceMixin
 from multiobs.pipeline import FitPlan, Prepared, evened, prepare
 from multiobs.rows import batch, generator, positions, valid_rows
-from multiobs.samplers import Nearby, Replicates, Sampler, SlidingWindow
+from multiobs.samplers import Replicates, Sampler
 from multiobs.solve import Solution
 from multiobs.statistics import Statistic, outside_domain
 from multiobs.streaming import Stream
@@ -39,15 +40,7 @@ if TYPE_CHECKING:
 
 
 def _streams(estimator: "MultiObservationRegressor") -> bool:
-    """Whether rows can be taken as they come: only windows whose width is settled allow it."""
-    sampler = samplers.resolve(estimator.sampler) if estimator.sampler != "auto" else None
-    settled = isinstance(sampler, Nearby) and not isinstance(sampler.epsilon, str)
-    if settled or isinstance(sampler, SlidingWindow):
-        return True
-    raise AttributeError(
-        "partial_fit needs sampler=SlidingWindow() or Nearby with a number for epsilon, "
-        f"got {estimator.sampler!r}"
-    )
+    return streaming.possible(estimator.sampler)
 
 
 class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,8 +63,11 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         the exact minimiser over the linear class.
     transport : "auto", "location", "location-scale" or None, default="auto"
         How labels are carried to the representative; None is the paper's estimator.
-    alpha : float, default=0.0
-        Ridge penalty on the slopes, added to the mean loss.
+    alpha : float or "auto", default="auto"
+        Ridge penalty on the slopes, added to the mean loss. "auto" is no penalty, except that
+        with ``sampler="auto"`` and four or more columns the slopes of columns that show no
+        effect are shrunk (:mod:`multiobs.shrinkage`); intervals and tests then remain those of
+        the fit before. 0.0 is the exact minimiser.
     fit_intercept : bool, default=True
         Whether the linear class contains the constants.
     max_tuples : int, optional
@@ -123,7 +119,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         features: Any = None,
         estimator: Any = None,
         transport: Transport = "auto",
-        alpha: float = 0.0,
+        alpha: float | Literal["auto"] = "auto",
         fit_intercept: bool = True,
         max_tuples: int | None = None,
         n_jobs: int | None = None,
@@ -167,7 +163,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         -------
         self
         """
-        alpha = _check.nonnegative("alpha", self.alpha)
+        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
         statistic = statistics.resolve(self.statistic)
         rng = generator(self.random_state)
         self._categories, self._stream = categories.find(X), None
@@ -322,7 +318,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         return {"poor_score": True}
 
     def _fit_linear(
-        self, ready: Prepared, alpha: float, codes: IntArray | None, limit: int
+        self, ready: Prepared, alpha: float | None, codes: IntArray | None, limit: int
     ) -> None:
         units = ready.units
         self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
@@ -332,7 +328,12 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             ready = evened(ready, self.design_.columns(ready.X) @ fitted.w)
             fitted = self._minimise(ready, strength, limit)
         self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
-        self._accept(fitted.solution, ready.reasons, fitted.branches)
+        solution, reasons, known = fitted.solution, ready.reasons, self._inference
+        if alpha is None and self.sampler == "auto" and known is not None:
+            solution = slopes.shrink(ready, self.design_, fitted, known)
+        if solution is not fitted.solution:
+            reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
+        self._accept(solution, reasons, fitted.branches)
 
     def _minimise(self, ready: Prepared, strength: float, limit: int) -> LinearFit:
         return fit_linear(
@@ -351,8 +352,8 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
     ) -> None:
         """Show the coefficients in the user's units, and say so if they are not to be trusted."""
         self._w, self.solution_ = solution.w, solution
-        slopes, intercept = self.design_.coefficients(solution.w)
-        self.coef_ = slopes * self.units_.factor
+        gradient, intercept = self.design_.coefficients(solution.w)
+        self.coef_ = gradient * self.units_.factor
         self.intercept_ = intercept * self.units_.factor + self.units_.offset
         self.plan_ = FitPlan(reasons, branches, solution.solver)
         if not solution.status.success:

@@ -18,8 +18,9 @@ from multiobs._types import FloatArray, IntArray
 from multiobs._windows import stable_argsort
 
 LEAVES = (3, 6, 12)  # sizes of the tree that looks for steps
-PROBE = 2000  # rows that the choice between pilots is made on
-FOLDS = 5  # of a cross-fitted pilot
+PROBE = 2000  # rows that the choice between pilots is made on; twice as many in several columns
+FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
+PLENTY = 20_000
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
 
 
@@ -50,12 +51,12 @@ class StepPilot:
 
         tree = DecisionTreeRegressor(max_leaf_nodes=self.leaves, min_samples_leaf=5, random_state=0)
         self._tree = tree.fit(X, y, sample_weight=weight)
-        self._spline = SplinePilot().fit(X, y - self._tree.predict(X), weight)
+        self.spline = SplinePilot().fit(X, y - self._tree.predict(X), weight)
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value at positions X (n, d)."""
-        return np.asarray(self._tree.predict(X) + self._spline.predict(X))
+        return np.asarray(self._tree.predict(X) + self.spline.predict(X))
 
 
 @final
@@ -81,6 +82,10 @@ class BoostedPilot:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         self._spline = SplinePilot().fit(X, y, weight)
+        if y.size > PLENTY:  # a tree of a few leaves needs no more rows
+            kept = np.arange(0, y.size, y.size // PLENTY)
+            X, y = X[kept], y[kept]
+            weight = None if weight is None else weight[kept]
         trees = HistGradientBoostingRegressor(
             max_iter=100, learning_rate=0.1, min_samples_leaf=10, early_stopping=False,
             random_state=0,
@@ -108,12 +113,15 @@ class Piloted:
         Rows whose values come from the same fit; None when there is only one.
     models : tuple
         The fitted pilots; their mean is the pilot elsewhere.
+    smooth : SplinePilot or None
+        The spline that saw the rows themselves and may have followed their noise.
     """
 
     name: str
     at_rows: FloatArray
     folds: IntArray | None
     models: tuple[Any, ...]
+    smooth: SplinePilot | None = None
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value at positions X (n, d)."""
@@ -169,14 +177,16 @@ def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilot
         model = make().fit(X, y, weight)
         greedy = isinstance(model, SplinePilot) and d > 1 and model.effective_df_ > n / 4
         if not greedy:
-            return Piloted(name, model.predict(X), None, (model,))
+            spline = model if isinstance(model, SplinePilot) else model.spline
+            return Piloted(name, model.predict(X), None, (model,), spline)
         # So many columns for so few rows that the spline would follow single labels.
         if n < 20 * FOLDS:
             level = LevelPilot().fit(X, y, weight)
             return Piloted("the mean of y", level.predict(X), None, (level,))
-    folds = np.arange(n, dtype=np.int64) % FOLDS  # by row number: no label decides it
+    count = FOLDS if n < PLENTY else 2
+    folds = np.arange(n, dtype=np.int64) % count  # by row number: no label decides it
     at_rows, models = np.empty(n), []
-    for fold in range(FOLDS):
+    for fold in range(count):
         out = folds == fold
         model = make().fit(X[~out], y[~out], None if weight is None else weight[~out])
         at_rows[out] = model.predict(X[out])
@@ -199,9 +209,10 @@ def _winner(
     """Name of the pilot with the smallest squared error on held-out rows."""
     if len(candidates) == 1:
         return next(iter(candidates))
-    n = X.shape[0]
-    if n > PROBE:
-        chosen = np.arange(0, n, n // PROBE)
+    n, d = X.shape
+    most = PROBE if d == 1 else 2 * PROBE
+    if n > most:
+        chosen = np.arange(0, n, n // most)
         X, y = X[chosen], y[chosen]
         weight = None if weight is None else weight[chosen]
         n = chosen.size

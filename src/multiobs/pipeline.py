@@ -17,7 +17,7 @@ from multiobs.neighbours import column_scales
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
-from multiobs.transport import Carried, Transport, carry, fit_spread
+from multiobs.transport import Carried, Transport, carry, fit_spread, restored
 from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units
 
@@ -85,6 +85,8 @@ class Prepared:
         Sentences for ``plan_``.
     uneven : Uneven or None
         How to even out the loss by a first fit, where that helps.
+    apart : ndarray of int (n,) or None
+        Codes that a tuple never crosses.
     """
 
     statistic: Statistic
@@ -97,6 +99,11 @@ class Prepared:
     count: int
     reasons: tuple[str, ...]
     uneven: Uneven | None = None
+    apart: IntArray | None = None
+
+    def apart_at(self, rows: IntArray) -> IntArray | None:
+        """Codes of some rows that a tuple never crosses."""
+        return None if self.apart is None else self.apart[rows]
 
 
 def prepare(
@@ -147,6 +154,7 @@ def prepare(
     if max_tuples is not None and max_tuples < count:
         tuples = tuples.sample(max_tuples, rng)
         reasons.append(f"tuples: a random {max_tuples} of {count:.4g}")
+    carried = restored(carried, X, tuples, rng)
     uneven = None
     if choice.balanced and statistic.arity > 1:
         weight = balanced(tuples, weight)
@@ -158,8 +166,9 @@ def prepare(
             spread = fit_spread(X, carried.labels, None).predict(X)
             weight = weight * even_curvature(spread, uneven.level)
             reasons.append("weights: the curvature of the loss is evened out")
+    because = tuple(reasons)
     return Prepared(
-        statistic, X, carried, tuples, weight, units, built, count, tuple(reasons), uneven
+        statistic, X, carried, tuples, weight, units, built, count, because, uneven, apart
     )
 
 
@@ -174,7 +183,8 @@ def evened(prepared: Prepared, bound: FloatArray) -> Prepared:
         A first fit of the upper confidence bound at the rows, in comfortable units.
     """
     uneven, offset = prepared.uneven, prepared.carried.offset
-    assert uneven is not None and offset is not None
+    assert uneven is not None
+    assert offset is not None
     spread = (bound - offset) / uneven.lam
     return replace(prepared, weight=uneven.weight * even_curvature(spread, uneven.level))
 

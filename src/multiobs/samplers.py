@@ -382,11 +382,12 @@ class Leaves(Sampler):
         if n != X.shape[0]:
             raise ValueError(f"codes must have one row per row of X, got {n} and {X.shape[0]}")
         orders, stops = [], []
+        if groups is not None:
+            names, group = np.unique(groups, return_inverse=True)
         for tree in range(trees):
             code = self.codes[:, tree]
             if groups is not None:  # a leaf is cut where groups differ
-                code = np.unique(np.column_stack([code, groups]), axis=0, return_inverse=True)[1]
-                code = code.reshape(-1)
+                code = code * names.size + group.reshape(-1)
             order = np.argsort(code, kind="stable").astype(np.int64)
             orders.append(order)
             stops.append(tree * n + np.searchsorted(code[order], code[order], side="right"))

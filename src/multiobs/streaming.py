@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from multiobs import samplers
 from multiobs._types import FloatArray
 from multiobs.designs import Design, make_design
 from multiobs.losses import PolynomialLoss
@@ -55,6 +56,18 @@ class Stream:
                 "can be fitted, got none yet"
             )
         return solve(self.risk)
+
+
+def possible(sampler: str | Sampler) -> bool:
+    """Whether rows can be taken as they come: only windows whose width is settled allow it."""
+    found = samplers.resolve(sampler) if sampler != "auto" else None
+    settled = isinstance(found, Nearby) and not isinstance(found.epsilon, str)
+    if settled or isinstance(found, SlidingWindow):
+        return True
+    raise AttributeError(
+        "partial_fit needs sampler=SlidingWindow() or Nearby with a number for epsilon, "
+        f"got {sampler!r}"
+    )
 
 
 def begin(

@@ -5,7 +5,7 @@ With a pilot a(x) of the mean, :math:`y' = a(\tilde x) + (y_j - a(x_j))` has exa
 Within a tuple the pilot's own noise cancels: near rows are carried by nearly the same amount.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
@@ -14,6 +14,10 @@ from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs.pilots import Piloted, fit_pilot, one_thread
 from multiobs.statistics import Statistic
+from multiobs.tuples import TupleSet
+
+PAIRS = 500  # on which the loss of spread is measured
+LEAST_SHARE = 0.25  # of the noise that a pilot is assumed to leave
 
 Transport = Literal["auto", "location", "location-scale"] | None
 
@@ -63,6 +67,35 @@ def fit_spread(X: FloatArray, residuals: FloatArray, weight: FloatArray | None) 
     level = float(np.average(squares, weights=weight))
     with one_thread(squares.size):
         return Spread(SplinePilot().fit(X, squares, weight), 0.05 * level if level > 0 else 1.0)
+
+
+def restored(
+    carried: Carried, X: FloatArray, tuples: TupleSet, rng: np.random.Generator
+) -> Carried:
+    r"""Stretch the labels by what the pilot took of their spread, as seen by these tuples.
+
+    A pilot follows the noise of its own rows a little, so residuals are too small; within a
+    tuple of near rows that cancels.  Both effects are known for a linear smoother
+    (:meth:`SplinePilot.pair_share`), and their mean over some pairs is undone.
+
+    Parameters
+    ----------
+    carried : Carried
+        Labels less a pilot.
+    X : ndarray (n, d)
+        Positions of the rows.
+    tuples : TupleSet
+        Which rows go together.
+    rng : Generator
+        Draws the pairs.
+    """
+    pilot = carried.pilot
+    spline = None if pilot is None else pilot.smooth
+    if spline is None or tuples.arity < 2:
+        return carried
+    drawn = tuples.sample(min(PAIRS, tuples.count()), rng).members
+    share = float(np.mean(spline.pair_share(X[drawn[:, 0]], X[drawn[:, 1]])))
+    return replace(carried, labels=carried.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
 
 
 def carry(
