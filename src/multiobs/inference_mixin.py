@@ -74,8 +74,8 @@ class InferenceMixin(ABC):
         level : float
             Nominal coverage at each position.
         method : {"auto", "linear", "log"}
-            Scale on which the interval is symmetric; "auto" keeps it inside the statistic's
-            domain.
+            Scale of the interval; "auto" keeps it inside the statistic's domain. "auto" and "log"
+            lean with the skewness of the estimate, "linear" is estimate ± error.
         bias : {"undersmooth"}, optional
             "undersmooth" centres the interval at a refit to the narrowest tuples (adjacent or
             nearest rows), for laws whose mean or spread moves inside a neighbourhood; linear
