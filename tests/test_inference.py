@@ -360,6 +360,18 @@ def test_undersmoothed_interval_leaves_a_fast_mean_behind():
     assert low < 1 < high
 
 
+def test_undersmoothed_interval_is_that_of_adjacent_rows():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(size=(200, 1))
+    y = np.sin(12 * x[:, 0]) + rng.normal(size=200)
+    wide = MultiObservationRegressor("variance", samplers.Nearby(0.2)).fit(x, y)
+    narrow = MultiObservationRegressor("variance", samplers.SlidingWindow()).fit(x, y)
+    at = [[0.1], [0.9]]
+    assert_allclose(
+        wide.predict_interval(at, bias="undersmooth"), narrow.predict_interval(at), rtol=0.01
+    )
+
+
 @pytest.mark.parametrize("sampler", [samplers.SlidingWindow(), samplers.Nearby("paper")])
 def test_bootstrap_of_a_line_agrees_with_the_sandwich(sampler):
     X, y = rows(300)

@@ -8,6 +8,8 @@ from multiobs import fitting
 from multiobs._types import IntArray
 from multiobs.inference import Record
 from multiobs.samplers import Nearest, Sampler, SlidingWindow
+from multiobs.transport import Carried, restored
+from multiobs.tuples import TupleSet
 
 
 def narrowest(d: int, arity: int) -> Sampler:
@@ -35,12 +37,13 @@ def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
     m = record.statistic.arity
     sampler = narrowest(record.X.shape[1], m)
     tuples = sampler.build(record.X, m, rng, _apart(record))
+    carried = _restored(record, tuples, rng)
     fitted = fitting.fit_linear(
         record.statistic,
         tuples,
         record.design,
         record.X,
-        record.carried,
+        carried,
         record.weight,
         record.alpha,
         record.limit,
@@ -48,11 +51,21 @@ def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
     return replace(
         record,
         tuples=tuples,
+        carried=carried,
         w=fitted.w,
         risk=fitted.risk,
         reference=fitted.reference,
         pooled=False,
     )
+
+
+def _restored(record: Record, tuples: TupleSet, rng: np.random.Generator) -> Carried:
+    """Stretch labels by what the pilot took of their spread in these tuples, not the old ones."""
+    carried = record.carried
+    old, new = (restored(carried, record.X, each, rng).labels for each in (record.tuples, tuples))
+    size = float(np.linalg.norm(old))
+    factor = float(np.linalg.norm(new)) / size if size > 0 else 1.0
+    return replace(carried, labels=carried.labels * factor)
 
 
 def _apart(record: Record) -> IntArray | None:
