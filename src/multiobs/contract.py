@@ -10,7 +10,7 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _series, _sums, _totals
+from multiobs import _native, _series, _sums, _totals
 from multiobs._features import Affine, Features, Lifted, assemble, split_constants
 from multiobs._order_sums import ranked_anchor_sums, ranked_total
 from multiobs._progress import progress
@@ -39,7 +39,8 @@ __all__ = [
 
 Branch = Literal["list", "running sums", "rank tree", "categories"]
 
-FEW = 20_000  # so few tuples are listed at once in less time than running sums take to set up
+FEW = 500  # so few tuples are listed at once in less time than running sums take to set up
+FEW_IN_NUMPY = 20_000  # the same without the compiled loops
 LIMIT = 200_000_000  # tuples that are enumerated without being asked twice
 POWER_ROWS = 4096  # rows whose powers are held at once
 
@@ -99,7 +100,8 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
         return Plan("list", count, "the tuples are listed already")
     if not affine:
         return Plan("list", count, "features that are not affine in x need each representative")
-    if count <= max(FEW, 2 * tuples.n_rows):
+    few = FEW if _native.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
+    if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
     if isinstance(kernel, Monomials):
         return Plan("running sums", count, "a polynomial in moments needs power sums only")

@@ -21,7 +21,14 @@ from multiobs.risk import (
     ridge,
     total_weight,
 )
-from multiobs.solve import Solution, Status, highest_start, solve
+from multiobs.solve import (
+    Quadratic,
+    Solution,
+    Status,
+    choose_solver,
+    highest_start,
+    solve,
+)
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
 from multiobs.tuples import Tuples, TupleSet, Windows
@@ -109,8 +116,9 @@ def fit_linear(
     if alpha > 0:
         total = total_weight(tuples, statistic.n_columns, weight)
         found = found + ridge(_strengths(design, rows.shape[1], alpha * total))
-    one = constant_direction(rows)
-    solution = solve(found, _start(found, one))
+    solver = choose_solver(found)
+    start = None if isinstance(solver, Quadratic) else _start(found, constant_direction(rows))
+    solution = solve(found, start, solver)
     if reference is not None and solution.status.success:
         above = rows @ solution.w - (carried.offset if carried.offset is not None else 0.0)
         if carried.spread is not None:

@@ -1,6 +1,7 @@
 """Distances and neighbours in x, for the samplers: widths, scales, nearest rows, groups."""
 
 from collections.abc import Callable
+from itertools import chain
 from math import floor, sqrt
 from typing import Literal
 
@@ -131,36 +132,61 @@ def by_group(
 
 
 def graph_of(
-    neighbours: Callable[[IntArray], list[IntArray]],
+    neighbours: Callable[[IntArray], tuple[IntArray, IntArray]],
     n: int,
     arity: int,
     groups: IntArray | None,
 ) -> Graph:
-    """Collect the neighbours that are found within each group."""
-    lists: list[IntArray] = [np.empty(0, dtype=np.int64)] * n
+    """Collect the neighbours that are found within each group.
+
+    ``neighbours(rows)`` gives how many each of the rows has, itself perhaps included, and all of
+    them one row after the other, as places in ``rows``.
+    """
+    anchors, partners = [], []
     for rows in row_groups(n, groups):
-        for i, found in enumerate(neighbours(rows)):
-            lists[rows[i]] = rows[found[found != i]]
-    sizes = np.fromiter((each.size for each in lists), dtype=np.int64, count=n)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Graph(indptr, np.concatenate(lists) if n else np.empty(0, dtype=np.int64), arity)
+        sizes, found = neighbours(rows)
+        own = np.repeat(np.arange(rows.size, dtype=np.int64), sizes)
+        others = found != own
+        anchors.append(rows[own[others]])
+        partners.append(rows[found[others]])
+    anchor, partner = np.concatenate(anchors), np.concatenate(partners)
+    if len(anchors) > 1:
+        order = np.argsort(anchor, kind="stable")
+        anchor, partner = anchor[order], partner[order]
+    count = np.bincount(anchor, minlength=n)
+    indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return Graph(indptr, partner, arity)
 
 
-def nearest_with_ties(points: FloatArray, k: int) -> list[IntArray]:
-    """Rows within the distance of the k-th other row, for every row."""
+def in_ball(points: FloatArray, radius: float) -> tuple[IntArray, IntArray]:
+    """Rows within a distance of each row: how many, and which, sorted."""
+    found = KDTree(points).query_ball_point(points, radius, return_sorted=True, workers=-1)
+    sizes = np.fromiter((len(each) for each in found), dtype=np.int64, count=len(found))
+    every = chain.from_iterable(found)
+    return sizes, np.fromiter(every, dtype=np.int64, count=int(sizes.sum()))
+
+
+def nearest_with_ties(points: FloatArray, k: int) -> tuple[IntArray, IntArray]:
+    """Rows within the distance of the k-th other row, for every row: how many, and which."""
     n = points.shape[0]
     k = min(k, n - 1)
     if k < 1:
-        return [np.empty(0, dtype=np.int64)] * n
+        return np.zeros(n, dtype=np.int64), np.empty(0, dtype=np.int64)
     tree = KDTree(points)
     asked = min(n, k + 1 + 3)
     distance, index = tree.query(points, k=asked, workers=-1)
     radius = distance[:, k]  # the row itself is one of those at distance zero
-    crowded = np.flatnonzero(distance[:, -1] <= radius) if asked < n else np.empty(0, np.int64)
-    found = [
-        np.sort(row[near]) for row, near in zip(index, distance <= radius[:, None], strict=True)
-    ]
-    for i in crowded:  # more ties than were asked for
-        found[i] = np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64)
-        found[i].sort()
-    return found
+    near = distance <= radius[:, None]
+    crowded = np.flatnonzero(near[:, -1]) if asked < n else np.empty(0, np.int64)
+    near[crowded] = False  # more ties than were asked for: these are sought again
+    # what is not near goes to the end of its row
+    places = np.sort(np.where(near, index, n), axis=1)
+    sizes = near.sum(axis=1, dtype=np.int64)
+    found = places[places < n].astype(np.int64)
+    if crowded.size == 0:
+        return sizes, found
+    lists = np.split(found, np.cumsum(sizes)[:-1])
+    for i in crowded:
+        lists[i] = np.sort(np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64))
+        sizes[i] = lists[i].size
+    return sizes, np.concatenate(lists)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from multiobs import _check, matching
 from multiobs._types import FloatArray, IntArray
@@ -20,6 +19,7 @@ from multiobs.neighbours import (
     column_scales,
     epsilon_holding,
     graph_of,
+    in_ball,
     intervals,
     nearest_with_ties,
     no_tuples,
@@ -273,13 +273,7 @@ class Nearby(Sampler):
             return intervals(X[:, 0], width, arity, groups)
         points = X / column_scales(X, self.scale)
         epsilon = paper_epsilon(points) if isinstance(self.epsilon, str) else float(self.epsilon)
-
-        def ball(rows: IntArray) -> list[IntArray]:
-            tree = KDTree(points[rows])
-            found = tree.query_ball_point(points[rows], epsilon, return_sorted=True, workers=-1)
-            return [np.asarray(each, dtype=np.int64) for each in found]
-
-        return graph_of(ball, X.shape[0], arity, groups)
+        return graph_of(lambda rows: in_ball(points[rows], epsilon), X.shape[0], arity, groups)
 
 
 @final

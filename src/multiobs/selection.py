@@ -1,7 +1,8 @@
 """Window width and number of neighbours by validation on adjacent held-out rows.
 
 Adjacent rows are the least biased metasamples there are.  Rows are split in two, each half fits
-every candidate and is scored on the adjacent rows of the other; one pilot serves all.
+every candidate and is scored on the adjacent rows of the other.  One pilot serves all, and one sum
+over the adjacent rows: the held-out risk is a function of the coefficients.
 """
 
 import numpy as np
@@ -9,14 +10,22 @@ import numpy as np
 from multiobs._types import FloatArray, IntArray
 from multiobs.designs import make_design
 from multiobs.fitting import fit_linear
-from multiobs.samplers import Nearby, Nearest, Sampler, column_scales, paper_epsilon
-from multiobs.scoring import score
+from multiobs.risk import empirical_risk
+from multiobs.samplers import (
+    Nearby,
+    Nearest,
+    Sampler,
+    SlidingWindow,
+    column_scales,
+    paper_epsilon,
+)
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the paper's epsilon
 NEIGHBOURS = (1, 2, 4, 8, 16)  # times m - 1
-PROBE = 20_000  # rows that the choice is made on
+PROBE = 3_000  # rows that the choice is made on, or an eighth of them if these are more
+MOST = 20_000  # but not more than these
 
 
 def candidates(sampler: Nearby | Nearest, X: FloatArray, arity: int) -> list[Sampler]:
@@ -62,7 +71,9 @@ def by_validation(
     options = candidates(sampler, place, m)
     if len(options) == 1 or n < 8 * m:
         return options[0]
-    rows = np.arange(n) if n <= PROBE else np.arange(0, n, n // PROBE)
+    most = min(max(PROBE, n // 8), MOST)
+    rows = np.arange(n) if n <= most else np.arange(0, n, n // most)
+    rng = np.random.default_rng(0)  # nothing here is left to chance
     # Blocks of adjacent rows alternate between the halves, so that both cover all of x.
     order = rows[np.argsort(place[rows, 0], kind="stable")]
     half = np.empty(order.size, dtype=np.int64)
@@ -78,12 +89,14 @@ def by_validation(
         codes = None if groups is None else groups[inside]
         importance = None if weight is None else weight[inside]
         design = make_design(None, X[inside], intercept=True)
+        adjacent = SlidingWindow() if place.shape[1] == 1 else Nearest(max(m - 1, 1))
+        fresh = adjacent.build(place[outside], m, rng)
+        held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), y[outside])
         for i, option in enumerate(options):
-            tuples = option.build(place[inside], m, np.random.default_rng(0), codes)
+            tuples = option.build(place[inside], m, rng, codes)
             if tuples.count() == 0:
                 total[i] = np.inf
                 continue
             fitted = fit_linear(statistic, tuples, design, X[inside], part, importance, 0.0)
-            prediction = design.columns(X[outside]) @ fitted.w
-            total[i] += score(statistic, place[outside], y[outside], prediction)
+            total[i] += held_out.value(fitted.w) / fresh.count()
     return options[int(np.argmin(total))]
