@@ -6,7 +6,8 @@
   same rows (at most 12);
 * the default fit at n = 10^5 rows of five columns, against fit and predict of scikit-learn's
   KNeighborsRegressor on the same rows (at most 3), with an additive mean and with an interaction;
-* ``Nearby("auto")`` and ``Nearest("auto")``, against one fit with the width they choose (at most 5).
+* ``Nearby("auto")`` and ``Nearest("auto")``, against one fit with the width they choose
+  (at most 5).
 
 Each is the median of several repeats; prints a table and exits non-zero when a limit is passed.
 """
@@ -96,7 +97,9 @@ def main() -> None:
     for name, limit, ratio in rows:
         print(f"{ratio:6.2f}  (at most {LIMITS[limit]:4.1f})  {name}")
     if given.out is not None:
-        found = [{"what": name, "ratio": ratio, "limit": LIMITS[limit]} for name, limit, ratio in rows]
+        found = [
+            {"what": name, "ratio": ratio, "limit": LIMITS[limit]} for name, limit, ratio in rows
+        ]
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(json.dumps(found, indent=1))
     sys.exit(any(ratio > LIMITS[limit] for _, limit, ratio in rows))

@@ -30,6 +30,11 @@ def expected_minimum(noise: str, draws: int) -> float:
     return float(value)
 
 
+def gini_mean_difference(noise: str) -> float:
+    """E |e - e'| of two standardised draws."""
+    return -2 * expected_minimum(noise, 2)  # max + min = 0 in expectation
+
+
 @dataclass(frozen=True)
 class Law:
     """One law: positions, mean, standard deviation and noise."""
@@ -129,6 +134,23 @@ def line_laws(statistic: str) -> list[Law]:
                 truth = first(lambda x: x + 8.0)
                 sd = lambda X, mu=mu, lam=lam, truth=truth: (truth(X) - mu(X)) / lam  # noqa: E731
             out.append(Law(f"{statistic}/{mean}/{noise}", statistic, mu, sd, truth, noise))
+    return out
+
+
+def spread_laws(statistic: str) -> list[Law]:
+    """Laws whose Gini mean difference or third central moment is the line 0.5 + x."""
+    out = []
+    truth = first(lambda x: 0.5 + x)
+    noises = ("normal", "exponential", "t5") if statistic == "gini" else ("exponential", "gamma")
+    for mean in ("flat", "smooth", "oscillating", "steps"):
+        for noise in noises:
+            if statistic == "gini":
+                size = gini_mean_difference(noise)
+                sd = lambda X, size=size: truth(X) / size  # noqa: E731
+            else:
+                skew = float(NOISES[noise].stats("s"))
+                sd = lambda X, skew=skew: np.cbrt(truth(X) / skew)  # noqa: E731
+            out.append(Law(f"{statistic}/{mean}/{noise}", statistic, MEANS[mean], sd, truth, noise))
     return out
 
 
