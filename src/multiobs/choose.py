@@ -4,7 +4,7 @@ The rules were chosen by measurement (``make quality``), not by taste:
 
 * labels are carried by a pilot of the mean whenever the statistic says what a shift does to it;
 * in one column, windows of about √n/2 rows for means of two observations, four times as many for
-  more observations and eight times for root-type statistics, whose tuples are noisier;
+  more observations and for root-type statistics, whose tuples are noisier;
 * in two or three columns nearest neighbours, from four on leaves of a forest, where distances
   in irrelevant columns no longer matter;
 * every row counts alike (see :mod:`multiobs.balance`).

@@ -68,13 +68,13 @@ def shrunk(w: FloatArray, hessian: FloatArray, V: FloatArray, first: int) -> Flo
     -------
     ndarray (p,)
     """
-    variance = np.diag(V)
-    known = np.flatnonzero(variance > 0)  # a constant column has neither slope nor error
+    B, variance = np.linalg.pinv(hessian, hermitian=True), np.diag(V)
+    # a constant column has neither slope nor error
+    known = np.flatnonzero((variance > 0) & (np.diag(B) > 0))
     slopes = known[known >= first]
     if slopes.size == 0:
         return w
     keep = np.maximum(kept_shares(w[slopes] / np.sqrt(variance[slopes])), 1e-12)
-    B = np.linalg.pinv(hessian, hermitian=True)
     penalty = np.zeros(w.size)
     penalty[slopes] = (1.0 - keep) / keep / np.diag(B)[slopes]
     # u = w - B K^(1/2) (I + K^(1/2) B K^(1/2))^-1 K^(1/2) w, with B the inverse of A
