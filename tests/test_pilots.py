@@ -63,8 +63,8 @@ def test_even_curvature_undoes_the_curvature_of_the_quartic() -> None:
     assert weight.mean() == pytest.approx(1.0)
     assert np.all(even_curvature(np.zeros(4), 0.0) == 1.0)  # noiseless labels
     low = even_curvature(np.array([-3.0, 0.0, 1.0]), 1.0)  # a bound that dips below the mean
-    assert low[0] == low[1] == pytest.approx(
-        low[2] * ((1.0 * 2.0) / (LEAST * (LEAST + 1.0))) ** 0.5
+    assert (
+        low[0] == low[1] == pytest.approx(low[2] * ((1.0 * 2.0) / (LEAST * (LEAST + 1.0))) ** 0.5)
     )
 
 

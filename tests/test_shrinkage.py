@@ -1,4 +1,4 @@
-"""Slopes of irrelevant columns are shrunk, those that matter are kept, inference stays as it was."""
+"""Slopes of irrelevant columns are shrunk, those that matter kept, inference left as it was."""
 
 import numpy as np
 import pytest
