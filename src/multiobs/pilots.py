@@ -86,9 +86,10 @@ class BoostedPilot:
             kept = np.arange(0, y.size, y.size // PLENTY)
             X, y = X[kept], y[kept]
             weight = None if weight is None else weight[kept]
+        # Many trees of four leaves: interactions of a few columns, and little noise.
         trees = HistGradientBoostingRegressor(
-            max_iter=100, learning_rate=0.1, min_samples_leaf=10, early_stopping=False,
-            random_state=0,
+            max_iter=200, learning_rate=0.1, max_leaf_nodes=4, early_stopping=False,
+            min_samples_leaf=max(2, min(20, y.size // 20)), random_state=0,
         )  # fmt: skip
         self._trees = trees.fit(X, y - self._spline.predict(X), sample_weight=weight)
         return self
