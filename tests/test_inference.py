@@ -427,11 +427,11 @@ def test_skewness_of_sliding_windows_sums_over_joined_triples(arity):
     band = Band(np.maximum(place - arity + 1, 0), stop)
     third = of_band(s, band.spread(s), stop)
     directions = rng.normal(size=(5, 2))
-    for form, half in ((third.bend, 0.5), (third.centre, 1.0)):
-        sums = [brute_triples(s, members, each) for each in directions]
+    sums = [brute_triples(s, members, each) for each in directions]
+    for which, half in ((0, 0.5), (1, 1.0)):
         expected = [mutual + half * path for mutual, path in sums]
-        assert_allclose(form.along(directions), expected)  # by the tensor
-        assert_allclose(form.along(directions[:1]), expected[:1])  # and without
+        assert_allclose(third.along(directions)[which], expected)  # by the tensor
+        assert_allclose(third.along(directions[:1])[which], expected[:1])  # and without
 
 
 def test_skewness_of_pairs_sums_over_triples_with_a_common_row():
@@ -443,14 +443,14 @@ def test_skewness_of_pairs_sums_over_triples_with_a_common_row():
     directions = rng.normal(size=(3, 2))
     expected = [brute_triples(s, members, each)[0] for each in directions]
     found = of_pairs(g, s, np.ones(len(members)), 1.0)
-    assert_allclose(found.bend.along(directions), expected)
+    assert_allclose(found.along(directions), [expected, expected])
     # a pair that is listed from both ends, half its score each time
     halves = np.concatenate([s, s[:1] / 2])
     halves[0] /= 2
     times = np.ones(len(halves))
     times[[0, -1]] = 2.0
     again = of_pairs(g, halves, times, 1.0)
-    assert_allclose(again.bend.along(directions), expected)
+    assert_allclose(again.along(directions), [expected, expected])
 
 
 def test_skewed_labels_give_skewed_estimates():

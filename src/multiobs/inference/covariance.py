@@ -109,12 +109,10 @@ class Covariance:
         spread = np.einsum("qa,ab,qb->q", z, self.matrix, z)
         scale = np.where(spread > 0, spread, np.inf) ** 1.5
         # the estimate moves by minus the inverse Hessian times the gradient
-        directions = z @ self.bread
-        forms = (self.third.bend, self.third.centre)
-        bend = np.clip(-forms[0].along(directions) / scale, -1.0, 1.0)
-        if forms[1] is forms[0]:
-            return Skewness(bend, bend)
-        return Skewness(bend, np.clip(-forms[1].along(directions) / scale, -1.0, 1.0))
+        bend, centre = (
+            np.clip(-value / scale, -1.0, 1.0) for value in self.third.along(z @ self.bread)
+        )
+        return Skewness(bend, centre)
 
 
 def covariance(record: Record) -> Covariance:

@@ -180,8 +180,7 @@ def meat(
         overlap = anchor_overlap(tuples)
         if overlap is not None:
             assert isinstance(tuples, Windows)
-            a = sum_scores(slope, tuples, Z, y, w, weight, by_anchor=True, limit=limit)[:, :p]
-            a, rows = a[tuples.order], rows[tuples.order]
+            a, rows = window_scores(slope, tuples, Z, y, w, weight)[:, :p], rows[tuples.order]
             times = binomial(tuples.n_partners, tuples.arity - 1)
             if importance is not None:
                 times = times * importance[tuples.order]
@@ -228,6 +227,23 @@ def meat(
         return Meat(g, Independent(), correction, naive, "rows", third=cubes)
     order = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
     return Meat(g[order], Independent(), correction, naive, "rows", anchor_overlap(tuples))
+
+
+def window_scores(
+    slope: Slope,
+    windows: Windows,
+    Z: Features,
+    y: FloatArray,
+    w: FloatArray,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Scores of windows with at most one tuple each, in the order of x; zero without one."""
+    m = windows.arity
+    (full,) = np.nonzero(windows.n_partners == m - 1)
+    members = windows.order[full[:, None] + np.arange(m)]
+    out = np.zeros((windows.order.size, w.size))
+    out[full] = tuple_scores(slope, Tuples(members, windows.n_rows), Z, y, w, weight)
+    return out
 
 
 def _third(units: FloatArray, part: Tuples, overlap: Overlap) -> Third | None:

@@ -26,64 +26,63 @@ CHUNK = 2**22  # numbers in a temporary array
 
 @final
 @dataclass(frozen=True)
-class Cubic:
-    """A cubic form: weighted sums of products of three linear forms of a direction.
+class Third:
+    """Sums over triples of tuples as cubic forms of the direction: K + P/2 and K + P.
 
     Attributes
     ----------
-    products : tuple of (float, ndarray (u, p), ndarray (u, p), ndarray (u, p))
-        Factor and the three factors of each unit.
+    products : tuple of (float, float, ndarray (u, p), ndarray (u, p), ndarray (u, p))
+        Parts of both forms: their two coefficients, and three linear forms of each unit.
     """
 
-    products: tuple[tuple[float, FloatArray, FloatArray, FloatArray], ...]
+    products: tuple[tuple[float, float, FloatArray, FloatArray, FloatArray], ...]
 
-    def along(self, directions: FloatArray) -> FloatArray:
-        """Value of the form in each of the directions (q, p), (q,).
+    def along(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values of both forms in each of the directions (q, p), each (q,).
 
-        >>> Cubic(((2.0, np.ones((3, 1)), np.ones((3, 1)), np.ones((3, 1))),)).along(np.eye(1))
-        array([6.])
+        >>> one = np.ones((3, 1))
+        >>> Third(((2.0, 1.0, one, one, one),)).along(np.eye(1))
+        (array([6.]), array([3.]))
         """
         q, p = directions.shape
-        found = np.zeros(q)
-        if p**2 <= q:  # many directions: the tensor of the form is made once
-            tensor = np.zeros((p * p, p))
-            for factor, a, b, c in self.products:
-                for at in range(0, a.shape[0], max(1, CHUNK // p**2)):
-                    part = slice(at, at + max(1, CHUNK // p**2))
-                    outer = (a[part, :, None] * b[part, None, :]).reshape(-1, p * p)
-                    tensor += factor * (outer.T @ c[part])
-            return np.asarray(
-                np.einsum("abc,qa,qb,qc->q", tensor.reshape(p, p, p), *[directions] * 3)
-            )
-        for factor, a, b, c in self.products:
-            step = max(1, CHUNK // max(a.shape[0], 1))
-            for at in range(0, q, step):
-                d = directions[at : at + step].T
-                found[at : at + step] += factor * np.sum((a @ d) * (b @ d) * (c @ d), axis=0)
-        return found
+        found = np.zeros((2, q))
+        for half, whole, a, b, c in self.products:
+            value = _along(a, b, c, directions) if p * p > q else _by_tensor(a, b, c, directions)
+            found[0] += half * value
+            found[1] += whole * value
+        return found[0], found[1]
 
 
-@final
-@dataclass(frozen=True)
-class Third:
-    """Sums over triples of tuples, as forms of the direction.
+def _along(a: FloatArray, b: FloatArray, c: FloatArray, directions: FloatArray) -> FloatArray:
+    """Σ (a·d)(b·d)(c·d) over units for each direction d."""
+    q = directions.shape[0]
+    found = np.empty(q)
+    step = max(1, CHUNK // max(a.shape[0], 1))
+    for at in range(0, q, step):
+        d = directions[at : at + step].T
+        left = a @ d
+        middle = left if b is a else b @ d
+        right = left if c is a else middle if c is b else c @ d
+        found[at : at + step] = np.einsum("uq,uq,uq->q", left, middle, right)
+    return found
 
-    Attributes
-    ----------
-    bend : Cubic
-        K + P/2.
-    centre : Cubic
-        K + P, the third cumulant.
-    """
 
-    bend: Cubic
-    centre: Cubic
+def _by_tensor(a: FloatArray, b: FloatArray, c: FloatArray, directions: FloatArray) -> FloatArray:
+    """Return the same by the tensor of the form, for many directions."""
+    p = directions.shape[1]
+    tensor = np.zeros((p * p, p))
+    step = max(1, CHUNK // p**2)
+    for at in range(0, a.shape[0], step):
+        part = slice(at, at + step)
+        outer = (a[part, :, None] * b[part, None, :]).reshape(-1, p * p)
+        tensor += outer.T @ c[part]
+    cube = tensor.reshape(p, p, p)
+    return np.asarray(np.einsum("abc,qa,qb,qc->q", cube, directions, directions, directions))
 
 
 def of_independent(units: FloatArray) -> Third:
     """Σ u³ of units that share nothing."""
-    cubes = Cubic(((1.0, units, units, units),))
-    return Third(cubes, cubes)
+    return Third(((1.0, 1.0, units, units, units),))
 
 
 def of_band(units: FloatArray, spread: FloatArray, stop: IntArray) -> Third:
@@ -103,16 +102,13 @@ def of_band(units: FloatArray, spread: FloatArray, stop: IntArray) -> Third:
     later = window_sums(np.ascontiguousarray(units), np.minimum(place + 1, stop), stop)
     whole = later + units
 
-    def form(star: float, mutual: float) -> Cubic:
-        return Cubic(
-            (
-                (star, units, spread, spread),
-                (mutual, whole, whole, whole),
-                (-mutual, later, later, later),
-            )
+    return Third(
+        (
+            (1.5, 3.0, units, spread, spread),
+            (-0.5, -2.0, whole, whole, whole),
+            (0.5, 2.0, later, later, later),
         )
-
-    return Third(form(1.5, -0.5), form(3.0, -2.0))
+    )
 
 
 def of_pairs(g: FloatArray, s: FloatArray, times: FloatArray, share: float) -> Third:
@@ -132,5 +128,4 @@ def of_pairs(g: FloatArray, s: FloatArray, times: FloatArray, share: float) -> T
         How many listed pairs each of them stands for.
     """
     whole = s * times[:, None]
-    found = Cubic(((1.0, g, g, g), (-share, whole, whole, s)))
-    return Third(found, found)
+    return Third(((1.0, 1.0, g, g, g), (-share, -share, whole, whole, s)))
