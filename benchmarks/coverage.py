@@ -45,6 +45,7 @@ SAMPLERS: dict[str, str | Sampler] = {
 TRANSPORTS: dict[str, tuple[str | None, str | None]] = {
     "auto": ("auto", None),
     "none": (None, None),
+    "auto+undersmooth": ("auto", "undersmooth"),
     "none+undersmooth": (None, "undersmooth"),
 }
 BANDS = {300: (92.0, 98.0), 2000: (93.0, 97.0)}
