@@ -213,7 +213,7 @@ def table(held: dict[str, Any], stream: Any) -> None:
     """Write one line for each cell; an asterisk marks coverage outside its band by 2 errors."""
     rows = csv.writer(stream, lineterminator="\n")
     head = ["statistic", "sampler", "law", "n", "transport", "trials"]
-    rows.writerow([*head, "interval", "naive", "reported / true", "bias / sd", "df", ""])
+    rows.writerow([*head, "interval", "naive", "reported / true", "bias / sd", "df", "outside"])
     order = [list(STATISTICS), list(SAMPLERS)]
     parsed = sorted(
         (key.split() for key in held),
