@@ -61,6 +61,7 @@ docs: .venv-docs/.stamp ## build the documentation site (docs/_build/html)
 
 bench: .venv/.stamp ## time the fits and check them against their limits
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
+	$(BIN)/python -m benchmarks.default_cost --out $(OUT)/bench/default_cost.json
 
 reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict on each claim
 	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce
