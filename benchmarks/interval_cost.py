@@ -1,4 +1,4 @@
-"""What do intervals cost, in fits?  Median times of ``fit`` and of the first ``predict_interval``.
+"""What do intervals cost, in fits?  Median CPU times of ``fit`` and the first ``predict_interval``.
 
 ``python -m benchmarks.interval_cost`` writes ``interval_cost.csv``, one line for each statistic,
 sampler, transport and n.  Nothing is cached between repeats: every repeat fits anew.
@@ -22,18 +22,18 @@ from multiobs import MultiObservationRegressor
 def cost(
     statistic: str, sampler: str, transport: str, n: int, repeats: int
 ) -> tuple[float, float, float]:
-    """Median seconds of a fit and of its first interval, and the median of their ratios."""
+    """Median CPU seconds of a fit and of its first interval, and the median of their ratios."""
     fits, intervals = [], []
     for trial in range(repeats + 1):
         data = draw(statistic, "smooth/normal/uniform", n, np.random.default_rng((n, trial)))
         model = MultiObservationRegressor(
             STATISTICS[statistic], SAMPLERS[sampler], transport=TRANSPORTS[transport][0]
         )
-        start = time.perf_counter()
+        start = time.process_time()
         model.fit(data.X, data.y)
-        middle = time.perf_counter()
+        middle = time.process_time()
         model.predict_interval(X_AT)
-        end = time.perf_counter()
+        end = time.process_time()
         if trial:  # the first warms up
             fits.append(middle - start)
             intervals.append(end - middle)

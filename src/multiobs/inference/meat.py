@@ -241,8 +241,14 @@ def window_scores(
     m = windows.arity
     (full,) = np.nonzero(windows.n_partners == m - 1)
     members = windows.order[full[:, None] + np.arange(m)]
+    part = Tuples(members, windows.n_rows)
+    if isinstance(Z, np.ndarray):  # means of the members' features, one member after the other
+        total = Z[members[:, 0]]
+        for k in range(1, m):
+            total += Z[members[:, k]]
+        Z, part = total / m, Tuples(members, windows.n_rows, np.arange(full.size))
     out = np.zeros((windows.order.size, w.size))
-    out[full] = tuple_scores(slope, Tuples(members, windows.n_rows), Z, y, w, weight)
+    out[full] = tuple_scores(slope, part, Z, y, w, weight)
     return out
 
 
