@@ -142,6 +142,8 @@ PLAIN_CELLS = [("sliding", "none"), ("nearby-paper", "none")]
 def test_intervals_cover_in_1000_trials(statistic, law, n, cells):
     if law.startswith("oscillating"):  # without transport the mean moves inside a neighbourhood
         cells = [cell for cell in cells if cell != ("nearby-paper", "none")]
+        if statistic == "ucb" and n == 300:  # nor can a pilot follow it: see docs/inference.rst
+            cells = [cell for cell in cells if cell != ("auto", "auto")]
     low, high = BANDS[n]
     noise = 2 * np.sqrt(0.05 * 0.95 / 1000)
     for cell, sums in zip(
