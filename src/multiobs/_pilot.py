@@ -12,7 +12,7 @@ such splines. The rows enter through B'WB and B'Wy alone, so a fit is O(n) with 
 from typing import Self, final
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 
 from multiobs._axis import spline_axis
 from multiobs._types import FloatArray
@@ -52,6 +52,21 @@ class SplinePilot:
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), weights of shape (n,) or None."""
+        return self._fit(X, y, sample_weight, None)
+
+    def again(
+        self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
+    ) -> "SplinePilot":
+        """Return a fit of other labels to the same rows; knots and spectrum are not made again."""
+        return SplinePilot()._fit(X, y, sample_weight, self)
+
+    def _fit(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        sample_weight: FloatArray | None,
+        before: "SplinePilot | None",
+    ) -> Self:
         n, d = X.shape
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         rows = int(np.count_nonzero(weight > 0))
@@ -61,8 +76,11 @@ class SplinePilot:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         weight = weight * (rows / weight.sum())  # mean one, so that n RSS keeps its meaning
         self._centre = float(np.average(y, weights=weight))
-        self._intervals = _intervals(rows, d)
-        self._axes = [spline_axis(X[:, j], self._intervals) for j in range(d)]
+        if before is None:
+            intervals = _intervals(rows, d)
+            self._axes = [spline_axis(X[:, j], intervals) for j in range(d)]
+        else:
+            self._axes = before._axes
         self._columns = [j for j in range(d) if self._axes[j].width > 0]
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
@@ -72,7 +90,8 @@ class SplinePilot:
             self._constant_leverage = 1.0 / rows
             return self
         if len(self._columns) == 1:
-            self._fit_one(X[:, self._columns[0]], target, weight)
+            spectrum = None if before is None else before._spectrum
+            self._fit_one(X[:, self._columns[0]], target, weight, spectrum)
         else:
             self._fit_additive(X, target, weight)
         return self
@@ -142,12 +161,16 @@ class SplinePilot:
             out[start : start + step] = quadratic + self._constant_leverage
         return out
 
-    def _fit_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
+    def _fit_one(
+        self, x: FloatArray, y: FloatArray, weight: FloatArray, spectrum: "_Spectrum | None"
+    ) -> None:
         axis = self._axes[self._columns[0]]
         rows = len(x)
         gram, moment = axis.sufficient(x, y, weight)
-        spectrum = _Spectrum(gram, axis.penalty(), moment, float(np.sum(weight * y * y)), rows)
-        coefficients, self._inverse, self.effective_df_ = spectrum.best(rows)
+        self._spectrum = _Spectrum(gram, axis.penalty(), rows) if spectrum is None else spectrum
+        coefficients, self._inverse, self.effective_df_ = self._spectrum.best(
+            moment, float(np.sum(weight * y * y))
+        )
         self._sandwich = self._inverse @ gram @ self._inverse
         self._polynomials = [axis.polynomial(coefficients)]
         self._constant_leverage = 0.0
@@ -200,46 +223,48 @@ class SplinePilot:
 class _Spectrum:
     """The penalised problem in the basis where Gram matrix and penalty are both diagonal."""
 
-    def __init__(
-        self, gram: FloatArray, penalty: FloatArray, moment: FloatArray, energy: float, rows: int
-    ) -> None:
+    def __init__(self, gram: FloatArray, penalty: FloatArray, rows: int) -> None:
         # gram alone is singular where an interval is empty; a trace of the penalty repairs that
         # and is taken out again exactly, since it is diagonal in the same basis.
-        self._shift = 1e-12 * rows
-        base = gram + self._shift * penalty + 1e-14 * np.trace(gram) * np.eye(len(gram))
-        self._rough, self._vectors = linalg.eigh(penalty, base, check_finite=False)
-        self._rough = np.maximum(self._rough, 0.0)
-        self._rough[:2] = (
-            0.0  # lines cost nothing, up to a rounding that a large penalty would show
-        )
-        self._signal = np.maximum(1.0 - self._shift * self._rough, 0.0)
-        self._score = self._vectors.T @ moment
-        self._energy = energy
+        shift = 1e-12 * rows
+        base = gram + shift * penalty + 1e-14 * np.trace(gram) * np.eye(len(gram))
+        rough, self._vectors = linalg.eigh(penalty, base, check_finite=False)
+        self._rough = np.maximum(rough, 0.0)
+        # lines cost nothing, up to a rounding that a large penalty would show
+        self._rough[:2] = 0.0
+        self._signal = np.maximum(1.0 - shift * self._rough, 0.0)
+        self._rows = rows
 
-    def gcv(self, log_penalty: float, rows: int) -> float:
-        scale = self._signal + np.exp(log_penalty) * self._rough
-        shrunk = self._score**2 / scale
-        rss = self._energy - float(np.sum(shrunk * (2.0 - self._signal / scale)))
-        freedom = rows - _INFLATION * float(np.sum(self._signal / scale))
-        if freedom <= 0:
-            return np.inf
-        return max(rss, 0.0) / freedom**2
+    def _gcv(self, log_penalty: FloatArray, score: FloatArray, energy: float) -> FloatArray:
+        """Criterion for each of several penalties (g,)."""
+        scale = self._signal + np.exp(log_penalty)[:, None] * self._rough
+        rss = energy - (score**2 / scale * (2.0 - self._signal / scale)).sum(axis=1)
+        freedom = self._rows - _INFLATION * (self._signal / scale).sum(axis=1)
+        safe = np.where(freedom > 0, freedom, 1.0)
+        return np.where(freedom > 0, np.maximum(rss, 0.0) / safe**2, np.inf)
 
-    def best(self, rows: int) -> tuple[FloatArray, FloatArray, float]:
-        grid = np.log(rows) + np.log(10.0) * np.arange(-11.0, 4.1, 0.5)
-        scores = np.array([self.gcv(value, rows) for value in grid])
+    def best(self, moment: FloatArray, energy: float) -> tuple[FloatArray, FloatArray, float]:
+        """Coefficients, inverse of the penalised Gram matrix and degrees of freedom.
+
+        Parameters
+        ----------
+        moment : ndarray (p,)
+            B'Wy.
+        energy : float
+            y'Wy.
+        """
+        score = self._vectors.T @ moment
+        grid = np.log(self._rows) + np.log(10.0) * np.arange(-11.0, 4.1, 0.5)
+        scores = self._gcv(grid, score, energy)
         # Prefer the smoothest of equals: noiseless data and few rows leave GCV flat.
         place = len(grid) - 1 - int(np.argmin(scores[::-1]))
         low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
-        found = optimize.minimize_scalar(
-            lambda value: self.gcv(float(value), rows),
-            bounds=(low, high),
-            method="bounded",
-            options={"xatol": 0.05},
-        )
-        chosen = float(found.x) if found.fun < scores[place] else float(grid[place])
+        fine = np.linspace(low, high, 33)
+        refined = self._gcv(fine, score, energy)
+        at = len(fine) - 1 - int(np.argmin(refined[::-1]))
+        chosen = float(fine[at]) if refined[at] < scores[place] else float(grid[place])
         scale = self._signal + np.exp(chosen) * self._rough
-        coefficients = self._vectors @ (self._score / scale)
+        coefficients = self._vectors @ (score / scale)
         inverse = (self._vectors / scale) @ self._vectors.T
         return coefficients, inverse, float(np.sum(self._signal / scale))
 

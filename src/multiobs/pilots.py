@@ -45,13 +45,21 @@ class StepPilot:
     def __init__(self, leaves: int) -> None:
         self.leaves = leaves
 
-    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Self:
-        """Fit the tree, then the spline to its residuals."""
+    def fit(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        spline: SplinePilot | None = None,
+    ) -> Self:
+        """Fit the tree, then the spline to its residuals; ``spline`` is one of the same rows."""
         from sklearn.tree import DecisionTreeRegressor
 
         tree = DecisionTreeRegressor(max_leaf_nodes=self.leaves, min_samples_leaf=5, random_state=0)
         self._tree = tree.fit(X, y, sample_weight=weight)
-        self.spline = SplinePilot().fit(X, y - self._tree.predict(X), weight)
+        left = y - self._tree.predict(X)
+        again = SplinePilot().fit if spline is None else spline.again
+        self.spline = again(X, left, weight)
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
@@ -77,11 +85,17 @@ class LevelPilot:
 class BoostedPilot:
     """An additive spline, and boosted trees on what it leaves; any number of columns."""
 
-    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Self:
-        """Fit the spline, then the trees to its residuals."""
+    def fit(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        spline: SplinePilot | None = None,
+    ) -> Self:
+        """Fit the spline, unless it is given, then the trees to its residuals."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        self._spline = SplinePilot().fit(X, y, weight)
+        self._spline = SplinePilot().fit(X, y, weight) if spline is None else spline
         if y.size > PLENTY:  # a tree of a few leaves needs no more rows
             kept = np.arange(0, y.size, y.size // PLENTY)
             X, y = X[kept], y[kept]
@@ -218,14 +232,17 @@ def _winner(
         weight = None if weight is None else weight[chosen]
         n = chosen.size
     folds = np.arange(n) % 3
-    losses: dict[str, FloatArray] = {}
-    for name, make in candidates.items():
-        missed = np.empty(n)
-        for fold in range(3):
-            out = folds == fold
-            model = make().fit(X[~out], y[~out], None if weight is None else weight[~out])
-            missed[out] = y[out] - model.predict(X[out])
-        losses[name] = missed**2 if weight is None else weight * missed**2
+    missed = {name: np.empty(n) for name in candidates}
+    for fold in range(3):
+        out = folds == fold
+        inside = X[~out], y[~out], None if weight is None else weight[~out]
+        spline = SplinePilot().fit(*inside)
+        for name, make in candidates.items():
+            model = spline if make is SplinePilot else make().fit(*inside, spline)
+            missed[name][out] = y[out] - model.predict(X[out])
+    losses = {
+        name: each**2 if weight is None else weight * each**2 for name, each in missed.items()
+    }
     # The spline is the simplest: another must win by more than the noise of the comparison.
     base = losses.pop("spline")
     best, margin = "spline", 0.0
