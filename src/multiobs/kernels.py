@@ -137,7 +137,7 @@ class Monomials(Kernel):
                 product = np.full(members.shape[0], share * factor)
                 for block in blocks:
                     if block not in sums:
-                        sums[block] = powers(members, block[1]).sum(axis=1)
+                        sums[block] = _over_members(members, block[1])
                     product *= sums[block]
                 out += product
         return out
@@ -195,11 +195,21 @@ def constant(value: float, arity: int, n_columns: int = 1) -> Monomials:
 
 def powers(values: FloatArray, exponent: Exponent) -> FloatArray:
     """Product over the last axis of ``values`` to the powers of ``exponent``."""
-    out = np.ones(values.shape[:-1])
-    for column, power in enumerate(exponent):
-        for _ in range(power):  # repeated products: exact for small integers, and quick
-            out = out * values[..., column]
+    columns = [values[..., c] for c, power in enumerate(exponent) for _ in range(power)]
+    if not columns:
+        return np.ones(values.shape[:-1])
+    out = columns[0].copy()
+    for column in columns[1:]:  # repeated products: exact for small integers, and quick
+        out *= column
     return out
+
+
+def _over_members(members: FloatArray, exponent: Exponent) -> FloatArray:
+    """Sum over the members (t, m, s) of the monomial, (t,)."""
+    total = powers(members[:, 0], exponent)
+    for k in range(1, members.shape[1]):  # numpy is slow along short axes
+        total += powers(members[:, k], exponent)
+    return total
 
 
 @cache
