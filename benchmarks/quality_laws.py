@@ -59,6 +59,8 @@ def positions(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray
         return rng.uniform(size=(n, d))
     if kind == "beta":
         return rng.beta(2, 5, size=(n, d))
+    if kind == "skewed":
+        return rng.exponential(0.3, size=(n, d))
     if kind == "tied":
         return np.round(rng.uniform(size=(n, d)), 2)
     raise ValueError(kind)
@@ -112,6 +114,7 @@ def variance_laws() -> list[Law]:
     add("smooth", "linear", noise="exponential")
     add("smooth", "linear", position="beta")
     add("oscillating", "constant", position="beta")
+    add("smooth", "constant", position="skewed")
     add("smooth", "linear", position="tied")
     add("oscillating", "constant", position="tied")
     return out

@@ -149,6 +149,25 @@ def sliding(X, m, groups=None):
     return found
 
 
+def adjacent(X, m, k, groups=None):
+    """Each row with those after it until k rows beyond its own ties, ties of the last included."""
+    found = []
+    for rows in rows_by_group(len(X), groups):
+        line = in_order(X, rows)
+        x = [X[i][0] for i in line]
+        for i in range(len(line)):
+            ties = sum(value == x[i] for value in x)
+            if ties > k:
+                window = [j for j in range(i + 1, len(line)) if x[j] == x[i]]
+            else:
+                beyond = [value for value in x if value > x[i]]
+                most = beyond[:k][-1] if beyond and k else x[i]
+                window = [j for j in range(i + 1, len(line)) if x[j] <= most]
+            for rest in combinations(window, m - 1):
+                found.append((tuple(line[j] for j in (i, *rest)), None))
+    return found
+
+
 def disjoint(X, m, groups=None):
     found = []
     for rows in rows_by_group(len(X), groups):

@@ -252,6 +252,9 @@ SAMPLERS: dict[str, SamplerCase] = {
         once=True,
     ),
     "sliding": SamplerCase(samplers.SlidingWindow, oracle.sliding),
+    "adjacent": SamplerCase(
+        lambda: samplers.Adjacent(6), lambda X, m, g: oracle.adjacent(X, m, 6, g)
+    ),
     "disjoint": SamplerCase(samplers.Disjoint, oracle.disjoint, once=True),
     "nearby": SamplerCase(
         lambda: samplers.Nearby(EPSILON), lambda X, m, g: oracle.nearby(X, m, EPSILON, g)

@@ -8,6 +8,7 @@ from tables import EPSILON, SAMPLERS, draw_positions
 
 from multiobs import samplers
 from multiobs.samplers import (
+    Adjacent,
     Disjoint,
     Improved,
     Naive,
@@ -245,13 +246,32 @@ def test_constant_x_puts_all_rows_together():
     assert Improved(0.1).build(X, 2, rng).count() == 3
 
 
-@pytest.mark.parametrize("sampler", [SlidingWindow(), Disjoint()])
+def test_adjacent_rows_do_not_depend_on_the_order_of_ties():
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 12, size=(60, 1)).astype(float)
+    x[40:] = 20.0  # a run longer than the window keeps to itself
+    shuffled = rng.permutation(60)
+
+    def pairs(X, names):
+        members = Adjacent(4).build(X, 2, rng).listed().members
+        return {frozenset((names[i], names[j])) for i, j in members.tolist()}
+
+    assert pairs(x, np.arange(60)) == pairs(x[shuffled], shuffled)
+    alone = [pair for pair in pairs(x, np.arange(60)) if max(pair) >= 40 > min(pair)]
+    reached = {min(pair) for pair in alone}
+    assert reached <= set(np.flatnonzero(x[:, 0] >= np.sort(x[:40, 0])[-8]).tolist())
+    outlier = np.append(np.arange(10.0), 1e6)[:, None]
+    assert {10} < {i for pair in pairs(outlier, np.arange(11)) for i in pair}
+
+
+@pytest.mark.parametrize("sampler", [SlidingWindow(), Disjoint(), Adjacent()])
 def test_one_column_samplers_name_nearest(sampler):
     with pytest.raises(ValueError, match="needs one column of x, got 2: use Nearest"):
         sampler.build(np.zeros((5, 2)), 2, np.random.default_rng(0))
 
 
 BAD = [
+    (lambda: Adjacent(0), ValueError, "n_rows must be at least 1, got 0"),
     (lambda: Nearby(-0.1), ValueError, "epsilon must be nonnegative, got -0.1"),
     (lambda: Nearby(np.nan), ValueError, "epsilon must be finite, got nan"),
     (lambda: Nearby("wide"), TypeError, "epsilon must be a real number, got 'wide'"),

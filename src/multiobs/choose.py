@@ -3,8 +3,9 @@
 The rules were chosen by measurement (``make quality``), not by taste:
 
 * labels are carried by a pilot of the mean whenever the statistic says what a shift does to it;
-* in one column, windows of about √n/2 rows for means of two observations, four times as many for
-  more observations and for root-type statistics, whose tuples are noisier;
+* in one column, windows of √n/2 rows for means of two observations, four times as many for more
+  observations and for root-type statistics, whose tuples are noisier; of rows and not of a width,
+  so that no row is left out where x is sparse;
 * in two or three columns nearest neighbours, from four on leaves of a forest, where distances
   in irrelevant columns no longer matter;
 * every row counts alike (see :mod:`multiobs.balance`).
@@ -14,12 +15,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, final
 
-import numpy as np
-
 from multiobs import _check, samplers
 from multiobs._types import FloatArray
 from multiobs.losses import RootLoss
-from multiobs.samplers import Nearby, Nearest, Sampler, epsilon_holding
+from multiobs.samplers import Adjacent, Nearest, Sampler
 from multiobs.statistics import Statistic
 from multiobs.transport import Transport
 
@@ -105,11 +104,8 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
     if d == 1:
         wide = 4.0 if noisy else 1.0
         partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
-        partners = min(max(partners, 2.0 * (m - 1)), n - 1.0)
-        epsilon = epsilon_holding(X, partners)
-        if epsilon == 0.0 and np.all(X[0] == X):
-            return Nearby(0.0), "all rows share one x"
-        return Nearby(epsilon), f"Nearby({epsilon:.4g}), windows of about {partners:.0f} rows"
+        k = round(max(partners, 2.0 * (m - 1)))
+        return Adjacent(k), f"Adjacent({k}), each row with the next {k} in the order of x"
     if d < MANY_COLUMNS or n < 100:
         k = min((16 if noisy else 8) * (m - 1), max(n - 1, 1))
         return Nearest(k), f"Nearest({k}) in {d} columns"

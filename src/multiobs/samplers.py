@@ -29,6 +29,7 @@ from multiobs.tuples import Graph, Tuples, Windows, sorted_windows
 
 __all__ = [
     "SAMPLERS",
+    "Adjacent",
     "Disjoint",
     "Improved",
     "Leaves",
@@ -67,6 +68,55 @@ class SlidingWindow(Sampler):
         order, ends = sorted_column("SlidingWindow", X, groups)
         stop = np.minimum(np.arange(order.size, dtype=np.int64) + arity, ends)
         return Windows(order, stop, arity)
+
+
+@final
+@dataclass(frozen=True)
+class Adjacent(Sampler):
+    """Each row with the next rows in the order of x, all m-subsets that contain it; one column.
+
+    Intervals that hold a number of rows instead of having a width: no row is without partners,
+    however unevenly x is spread.  Rows with the same x are never told apart: as many further
+    rows are taken in as it needs to reach ``n_rows`` beyond them, and none where they are more
+    than ``n_rows`` themselves.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many further rows, at least m - 1.
+
+    Examples
+    --------
+    >>> x = np.array([[0.3], [0.1], [9.0], [0.2]])
+    >>> Adjacent(2).build(x, 2, np.random.default_rng(0)).listed().members.tolist()
+    [[1, 3], [1, 0], [3, 0], [3, 2], [0, 2]]
+    """
+
+    n_rows: int = 16
+
+    def __post_init__(self) -> None:
+        _check.integer("n_rows", self.n_rows, low=1)
+
+    def build(
+        self,
+        X: FloatArray,
+        arity: int,
+        rng: np.random.Generator,
+        groups: IntArray | None = None,
+    ) -> Windows:
+        if self.n_rows < arity - 1:
+            raise ValueError(
+                f"n_rows must be at least {arity - 1} for {arity} observations, got {self.n_rows}"
+            )
+        order, ends = sorted_column("Adjacent", X, groups)
+        x, n = X[order, 0], order.size
+        # runs of rows with the same x in the same group: where each ends, and how long it is
+        last = np.append(np.flatnonzero((x[1:] != x[:-1]) | (ends[1:] != ends[:-1])), n - 1)
+        size = np.diff(last, prepend=-1)
+        end = np.repeat(last + 1, size)
+        reached = end[np.minimum(end - 1 + self.n_rows, ends - 1)]
+        stop = np.where(np.repeat(size, size) > self.n_rows, end, reached)
+        return Windows(order, stop.astype(np.int64), arity)
 
 
 @final
