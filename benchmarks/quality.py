@@ -2,11 +2,13 @@
 
     python -m benchmarks.quality [--trials 50] [--rows 1000] [--out DIR]
                                  [--set variance ucb8 ucb2 minvar gini third wide]
+                                 [--only "residual, spline" ...] [--suffix _close]
 
 Medians over trials of the mean squared error to the truth, all methods on the same rows; ratios
 are taken in one run.  Beside each ratio of two medians stands its bootstrap standard error in per
 cent of it: with 50 trials two equally good methods can differ by a fifth.  Writes
-``quality_SET.json`` and ``quality_SET.txt`` to the directory.
+``quality_SET.json`` and ``quality_SET.txt`` to the directory.  ``--only`` leaves out the other
+competitors, for many trials against close ones.
 """
 
 import argparse
@@ -158,14 +160,18 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/quality"))
     parser.add_argument("--set", nargs="*", default=sets, choices=sets)
+    parser.add_argument("--only", nargs="*", help="competitors; all by default")
+    parser.add_argument("--suffix", default="", help="of the files' names")
     arguments = parser.parse_args()
+    only = None if arguments.only is None else ("default", *arguments.only)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.set:
-        place = arguments.out / f"quality_{name}.json"
+        stem = f"quality_{name}{arguments.suffix}"
         results: dict[str, Trials] = {}
         for law in laws_of(name):
             trials = Parallel(n_jobs=arguments.workers)(
-                delayed(one_trial)(law, arguments.rows, trial) for trial in range(arguments.trials)
+                delayed(one_trial)(law, arguments.rows, trial, only)
+                for trial in range(arguments.trials)
             )
             results[law.name] = {key: [each[key] for each in trials] for key in trials[0]}
             medians = (f"{k} {np.median(v):.4g}" for k, v in results[law.name].items())
@@ -176,12 +182,12 @@ def main() -> None:
         )
         text = f"{title}\n{table(results)}\n"
         print("\n" + text, flush=True)
-        (arguments.out / f"quality_{name}.txt").write_text(text)
+        (arguments.out / f"{stem}.txt").write_text(text)
         rounded = {
             law: {key: [float(f"{v:.4g}") for v in values] for key, values in row.items()}
             for law, row in results.items()
         }
-        place.write_text(
+        (arguments.out / f"{stem}.json").write_text(
             json.dumps(
                 {"trials": arguments.trials, "rows": arguments.rows, "errors": rounded}, indent=1
             )
