@@ -123,7 +123,7 @@ def variance_laws() -> list[Law]:
 def line_laws(statistic: str) -> list[Law]:
     """Laws whose upper confidence bound (lambda 2 and 8) or MINVAR (k = 4) is a line."""
     out = []
-    for mean in ("flat", "wave", "smooth", "steep"):
+    for mean in ("flat", "wave", "smooth", "steep", "oscillating", "steps"):
         for noise in ("normal", "gamma", "t5"):
             mu = MEANS[mean]
             if mean == "steep":
