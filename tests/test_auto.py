@@ -137,7 +137,9 @@ def test_irrelevant_columns_leave_leaf_tuples_close_in_the_relevant_one() -> Non
 
 
 CLASSES = {
-    "gamma boosting": HistGradientBoostingRegressor(loss="gamma", max_iter=40, random_state=0),
+    "gamma boosting": HistGradientBoostingRegressor(
+        loss="gamma", max_iter=40, min_samples_leaf=150, random_state=0
+    ),
     "forest": RandomForestRegressor(30, min_samples_leaf=40, random_state=0),
     "gamma glm": GammaRegressor(alpha=0.0),
     "splines": make_pipeline(SplineTransformer(5), Ridge(1e-3)),
