@@ -36,7 +36,7 @@ from multiobs.losses import Loss
 from multiobs.scores import Slope, Term, sum_scores, tuple_scores
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
-SAMPLED = 2_000  # tuples drawn for what rows count twice
+SAMPLED = 1_000  # tuples drawn for what rows count twice
 LISTED = 30_000  # tuples that are listed rather than drawn
 OVERLAPS = 20_000_000  # pairs of overlapping tuples or anchors that are kept
 NARROW = 0.1  # movement of features inside a window that scores of rows may neglect
