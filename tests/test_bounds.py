@@ -163,9 +163,13 @@ def test_conditions_are_checked(call, message):
 
 
 def test_conditions_hold_exactly_at_the_border():
-    delta = 8 / E**5
-    bounds.excess_risk(10, 1, 1, 1, 1, 0, delta * (1 + 1e-12))
-    bounds.fast_excess_risk(50, 1, 1, 1, 3 * math.exp(-4))
+    delta, largest = 8 / E**5, 3 * math.exp(-4)
+    assert bounds.excess_risk(10, 1, 1, 1, 1, 0, delta * (1 + 1e-12)) > 0
+    assert bounds.fast_excess_risk(50, 1, 1, 1, largest) > 0
+    with pytest.raises(ValueError, match="got"):
+        bounds.excess_risk(10, 1, 1, 1, 1, 0, delta * (1 - 1e-9))
+    with pytest.raises(ValueError, match="got"):
+        bounds.fast_excess_risk(50, 1, 1, 1, largest * (1 + 1e-9))
 
 
 @pytest.mark.parametrize("form", ["paper", "repaired"])

@@ -62,7 +62,9 @@ def close(actual, expected, size):
     assert np.all(np.abs(actual - expected) <= 1e-11 * size)
 
 
-labels = st.integers(-3, 3).map(float) | st.floats(-10, 10) | st.sampled_from([1e12, -1e12, 1e8])
+# Products of numbers below 1e-154 lose their last digits to underflow, in any order of summing.
+real = st.floats(-10, 10).filter(lambda v: v == 0.0 or abs(v) > 1e-100)
+labels = st.integers(-3, 3).map(float) | real | st.sampled_from([1e12, -1e12, 1e8])
 
 
 @st.composite

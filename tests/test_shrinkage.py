@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from multiobs import MultiObservationRegressor, slopes
+from multiobs import MultiObservationRegressor, linear
 from multiobs.samplers import Nearest
 from multiobs.shrinkage import SHARES, SIZES, kept_shares, shrunk
 
@@ -101,8 +101,8 @@ def test_errors_from_some_rows_are_those_of_all(monkeypatch: pytest.MonkeyPatch)
     X, y = rows(1500, 4)
     reg = MultiObservationRegressor(random_state=0).fit(X, y)
     full = np.sqrt(np.diag(reg._inference.covariance.matrix))
-    monkeypatch.setattr(slopes, "PROBE", 500)
-    some = np.sqrt(np.diag(slopes._errors_of_some(reg._prepared, reg.design_)))
+    monkeypatch.setattr(linear, "PROBE", 500)
+    some = np.sqrt(np.diag(linear._errors_of_some(reg._prepared, reg.design_)))
     assert np.allclose(some, full, rtol=0.25)
     thinned = MultiObservationRegressor(random_state=0).fit(X, y)
     assert np.allclose(thinned.coef_, reg.coef_, atol=0.05)

@@ -27,8 +27,8 @@ def membership_counts(tuples: TupleSet) -> FloatArray:
         return bincount(tuples.members.reshape(-1), repeated, n)
     assert isinstance(tuples, Windows | Graph)
     partners = tuples.n_partners
-    own = _binomial(partners, q)
-    shared = _binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
+    own = binomial(partners, q)
+    shared = binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
     if isinstance(tuples, Graph):
         edges = np.repeat(shared, partners)
         return own + bincount(tuples.indices, edges, n)
@@ -95,8 +95,9 @@ def even_curvature(spread: FloatArray, level: float) -> FloatArray:
     return np.asarray(weight / weight.mean())
 
 
-def _binomial(sizes: IntArray, q: int) -> FloatArray:
-    out = np.ones(sizes.size)
+def binomial(sizes: IntArray, q: int) -> FloatArray:
+    """Binomial coefficients C(size, q) as floats, zero where the size is too small."""
+    out = np.where(sizes >= 0, 1.0, 0.0)
     for j in range(q):
-        out *= np.maximum(sizes - j, 0) / (j + 1)
+        out = out * np.maximum(sizes - j, 0) / (j + 1)
     return out

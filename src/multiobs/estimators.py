@@ -13,21 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import (
     _check,
     categories,
+    linear,
     pooled,
     samplers,
     scoring,
-    slopes,
     statistics,
     streaming,
 )
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import FloatArray
 from multiobs.categories import Categories
 from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
 from multiobs.diagnostics import MetasampleReport, metasample_report
-from multiobs.fitting import LinearFit, fit_linear
 from multiobs.inference_mixin import InferenceMixin
-from multiobs.pipeline import FitPlan, Prepared, evened, prepare
+from multiobs.pipeline import FitPlan, Prepared, prepare
 from multiobs.rows import batch, generator, positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
 from multiobs.solve import Solution
@@ -211,7 +210,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             self._remember_problem(ready, self.estimator, rng, limit)
             self.plan_ = FitPlan(ready.reasons, (), type(self.estimator).__name__)
         else:
-            self._fit_linear(ready, alpha, rows.groups, limit)
+            self._fit_linear(ready, alpha, limit)
         self._warn_outside(rows.X)
         if self.verbose:
             print(self.plan_)
@@ -317,35 +316,18 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
 
-    def _fit_linear(
-        self, ready: Prepared, alpha: float | None, codes: IntArray | None, limit: int
-    ) -> None:
+    def _fit_linear(self, ready: Prepared, alpha: float | None, limit: int) -> None:
         units = ready.units
         self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
         strength = alpha * units.penalty if alpha else 0.0
-        fitted = self._minimise(ready, strength, limit)
-        if ready.uneven is not None and fitted.solution.status.success:
-            ready = evened(ready, self.design_.columns(ready.X) @ fitted.w)
-            fitted = self._minimise(ready, strength, limit)
-        self._remember_linear(ready, self.design_, fitted, strength, codes, limit)
+        ready, fitted = linear.minimise(ready, self.design_, strength, limit)
+        self._remember_linear(ready, self.design_, fitted, strength, limit)
         solution, reasons, known = fitted.solution, ready.reasons, self._inference
         if alpha is None and self.sampler == "auto" and known is not None:
-            solution = slopes.shrink(ready, self.design_, fitted, known)
+            solution = linear.shrink(ready, self.design_, fitted, known)
         if solution is not fitted.solution:
             reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
         self._accept(solution, reasons, fitted.branches)
-
-    def _minimise(self, ready: Prepared, strength: float, limit: int) -> LinearFit:
-        return fit_linear(
-            ready.statistic,
-            ready.tuples,
-            self.design_,
-            ready.X,
-            ready.carried,
-            ready.weight,
-            strength,
-            limit,
-        )
 
     def _accept(
         self, solution: Solution, reasons: tuple[str, ...], branches: tuple[tuple[int, Plan], ...]

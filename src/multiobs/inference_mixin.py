@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, bootstrap
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import FloatArray
 from multiobs.contract import LIMIT
 from multiobs.designs import Design
 from multiobs.fitting import LinearFit
@@ -187,7 +187,6 @@ class InferenceMixin(ABC):
         design: Design,
         fitted: LinearFit,
         alpha: float,
-        groups: IntArray | None,
         limit: int = LIMIT,
     ) -> None:
         """Keep what inference about a linear fit needs: references, no copies."""
@@ -202,7 +201,7 @@ class InferenceMixin(ABC):
             fitted.risk,
             fitted.reference,
             alpha,
-            groups,
+            ready.apart,
             any("pooled" in plan.reason for _, plan in fitted.branches),
             limit,
         )

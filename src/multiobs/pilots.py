@@ -7,7 +7,7 @@ follow single labels (boosting) is cross-fitted, and its folds are never mixed i
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -182,7 +182,8 @@ def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilot
     if n >= 60:
         if d == 1:
             candidates |= {
-                f"steps of a {size}-leaf tree and a spline": _Steps(size) for size in LEAVES
+                f"steps of a {size}-leaf tree and a spline": partial(StepPilot, size)
+                for size in LEAVES
             }
         else:
             candidates["spline and boosted trees"] = BoostedPilot
@@ -207,15 +208,6 @@ def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilot
         at_rows[out] = model.predict(X[out])
         models.append(model)
     return Piloted(name, at_rows, folds, tuple(models))
-
-
-@final
-@dataclass(frozen=True)
-class _Steps:
-    leaves: int
-
-    def __call__(self) -> StepPilot:
-        return StepPilot(self.leaves)
 
 
 def _winner(

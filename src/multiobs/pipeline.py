@@ -242,8 +242,3 @@ def _crossed(groups: IntArray | None, folds: IntArray | None) -> IntArray | None
     if groups is None or folds is None:
         return folds if groups is None else groups
     return groups * (int(folds.max()) + 1) + folds
-
-
-def with_weight(prepared: Prepared, weight: FloatArray) -> Prepared:
-    """Return the same preparation with other weights of the rows, for resampling."""
-    return replace(prepared, weight=weight)

@@ -16,7 +16,6 @@ from multiobs.batches import Improved, Naive
 from multiobs.neighbours import (
     Scale,
     column_scales,
-    epsilon_holding,
     graph_of,
     in_ball,
     intervals,
@@ -40,7 +39,7 @@ __all__ = [
     "Sampler",
     "SlidingWindow",
     "column_scales",
-    "epsilon_holding",
+    "narrowest",
     "paper_epsilon",
     "resolve",
 ]
@@ -322,3 +321,12 @@ def resolve(sampler: str | Sampler) -> Sampler:
             return SAMPLERS[sampler]
         raise ValueError("sampler 'auto' is chosen by an estimator, which sees all the data")
     raise TypeError(f"sampler must be a name or a Sampler, got {sampler!r}")
+
+
+def narrowest(d: int, arity: int) -> Sampler:
+    """Return the sampler with the least bias: adjacent rows, or the nearest ones.
+
+    >>> narrowest(1, 2)
+    SlidingWindow()
+    """
+    return SlidingWindow() if d == 1 else Nearest(n_neighbors=max(arity - 1, 1))

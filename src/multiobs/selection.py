@@ -15,8 +15,8 @@ from multiobs.samplers import (
     Nearby,
     Nearest,
     Sampler,
-    SlidingWindow,
     column_scales,
+    narrowest,
     paper_epsilon,
 )
 from multiobs.statistics import Statistic
@@ -89,8 +89,7 @@ def by_validation(
         codes = None if groups is None else groups[inside]
         importance = None if weight is None else weight[inside]
         design = make_design(None, X[inside], intercept=True)
-        adjacent = SlidingWindow() if place.shape[1] == 1 else Nearest(max(m - 1, 1))
-        fresh = adjacent.build(place[outside], m, rng)
+        fresh = narrowest(place.shape[1], m).build(place[outside], m, rng)
         held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), y[outside])
         for i, option in enumerate(options):
             tuples = option.build(place[inside], m, rng, codes)

@@ -5,20 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from multiobs import fitting
-from multiobs._types import IntArray
 from multiobs.inference import Record
-from multiobs.samplers import Nearest, Sampler, SlidingWindow
+from multiobs.samplers import narrowest
 from multiobs.transport import Carried, restored
 from multiobs.tuples import TupleSet
-
-
-def narrowest(d: int, arity: int) -> Sampler:
-    """Return the sampler with the least bias: adjacent rows, or the nearest ones.
-
-    >>> narrowest(1, 2)
-    SlidingWindow()
-    """
-    return SlidingWindow() if d == 1 else Nearest(n_neighbors=max(arity - 1, 1))
 
 
 def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
@@ -36,7 +26,7 @@ def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
     """
     m = record.statistic.arity
     sampler = narrowest(record.X.shape[1], m)
-    tuples = sampler.build(record.X, m, rng, _apart(record))
+    tuples = sampler.build(record.X, m, rng, record.groups)
     carried = _restored(record, tuples, rng)
     fitted = fitting.fit_linear(
         record.statistic,
@@ -66,11 +56,3 @@ def _restored(record: Record, tuples: TupleSet, rng: np.random.Generator) -> Car
     size = float(np.linalg.norm(old))
     factor = float(np.linalg.norm(new)) / size if size > 0 else 1.0
     return replace(carried, labels=carried.labels * factor)
-
-
-def _apart(record: Record) -> IntArray | None:
-    """Codes that a tuple never crosses: the user's groups and the folds of the pilot."""
-    groups, folds = record.groups, record.carried.folds
-    if groups is None or folds is None:
-        return folds if groups is None else groups
-    return groups * (int(folds.max()) + 1) + folds

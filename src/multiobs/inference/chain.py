@@ -6,6 +6,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import BoolArray, FloatArray, IntArray
+from multiobs.balance import binomial
 from multiobs.tuples import (
     Anchored,
     Graph,
@@ -167,14 +168,6 @@ def _held(edges: IntArray, keys: IntArray) -> BoolArray:
     """Whether each of the keys is one of the sorted edges."""
     place = np.minimum(np.searchsorted(edges, keys), edges.size - 1)
     return np.asarray(edges[place] == keys)
-
-
-def binomial(sizes: IntArray, q: int) -> FloatArray:
-    """Binomial coefficients C(size, q) as floats, zero where the size is too small."""
-    out = np.where(sizes >= 0, 1.0, 0.0)
-    for j in range(q):
-        out = out * np.maximum(sizes - j, 0) / (j + 1)
-    return out
 
 
 def _distinct(sizes: IntArray, q: int, rng: np.random.Generator) -> IntArray:

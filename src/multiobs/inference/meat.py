@@ -26,9 +26,9 @@ from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
 from multiobs._windows import window_sums
-from multiobs.balance import membership_counts
+from multiobs.balance import binomial, membership_counts
 from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weights
-from multiobs.inference.chain import Chain, binomial, draw_in_graph, spread_evenly
+from multiobs.inference.chain import Chain, draw_in_graph, spread_evenly
 from multiobs.inference.pairs import first_anchors, pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
 from multiobs.kernels import Monomials
@@ -241,14 +241,8 @@ def window_scores(
     m = windows.arity
     (full,) = np.nonzero(windows.n_partners == m - 1)
     members = windows.order[full[:, None] + np.arange(m)]
-    part = Tuples(members, windows.n_rows)
-    if isinstance(Z, np.ndarray):  # means of the members' features, one member after the other
-        total = Z[members[:, 0]]
-        for k in range(1, m):
-            total += Z[members[:, k]]
-        Z, part = total / m, Tuples(members, windows.n_rows, np.arange(full.size))
     out = np.zeros((windows.order.size, w.size))
-    out[full] = tuple_scores(slope, part, Z, y, w, weight)
+    out[full] = tuple_scores(slope, Tuples(members, windows.n_rows), Z, y, w, weight)
     return out
 
 

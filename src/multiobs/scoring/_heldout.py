@@ -9,7 +9,7 @@ import numpy.typing as npt
 from multiobs import samplers, statistics
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, enumerate_tuples, tuple_weights
-from multiobs.samplers import Nearest, Sampler, SlidingWindow
+from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
 from multiobs.tuples import TupleSet, concatenate
 
@@ -176,7 +176,7 @@ def checked_rows(
 
 def _sampler(sampler: str | Sampler, X: FloatArray, arity: int) -> Sampler:
     if isinstance(sampler, str) and sampler == "adjacent":
-        return SlidingWindow() if X.shape[1] == 1 else Nearest(max(arity - 1, 1))
+        return samplers.narrowest(X.shape[1], arity)
     return samplers.resolve(sampler)
 
 

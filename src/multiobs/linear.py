@@ -1,4 +1,4 @@
-"""Shrinking the slopes of a fitted linear class, for estimators that leave the penalty open."""
+"""From prepared rows to a linear fit: evened out by a first one, slopes shrunk where left open."""
 
 from dataclasses import replace
 
@@ -6,15 +6,49 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.choose import MANY_COLUMNS
+from multiobs.contract import LIMIT
 from multiobs.designs import Design
 from multiobs.fitting import LinearFit, fit_linear
 from multiobs.inference import Inference, Record, covariance
-from multiobs.pipeline import Prepared
+from multiobs.pipeline import Prepared, evened
 from multiobs.samplers import Leaves
 from multiobs.shrinkage import shrunk
 from multiobs.solve import Solution
 
 PROBE = 5_000  # rows that errors of slopes are measured on, where there are more than twice as many
+
+
+def minimise(
+    ready: Prepared, design: Design, strength: float, limit: int = LIMIT
+) -> tuple[Prepared, LinearFit]:
+    """Fit the linear class, and once more with even weights where the loss is uneven.
+
+    Parameters
+    ----------
+    ready : Prepared
+        What is fitted to.
+    design : Design
+        The linear class.
+    strength : float
+        Of the ridge penalty, per unit of tuple weight.
+    limit : int
+        The most tuples that are enumerated.
+
+    Returns
+    -------
+    tuple of Prepared and LinearFit
+        With the weights of the last fit, and that fit.
+    """
+
+    def once(given: Prepared) -> LinearFit:
+        rows = given.statistic, given.tuples, design, given.X, given.carried, given.weight
+        return fit_linear(*rows, strength, limit)
+
+    fitted = once(ready)
+    if ready.uneven is None or not fitted.solution.status.success:
+        return ready, fitted
+    ready = evened(ready, design.columns(ready.X) @ fitted.w)
+    return ready, once(ready)
 
 
 def shrink(ready: Prepared, design: Design, fitted: LinearFit, known: Inference) -> Solution:
