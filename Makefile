@@ -10,7 +10,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-BUILD_INPUTS := pyproject.toml $(wildcard hatch_build.py src/multiobs/*.c src/multiobs/*.h)
+BUILD_INPUTS := pyproject.toml $(wildcard hatch_build.py src/multiobs/native/*.c src/multiobs/native/*.h)
 BIN      := .venv/bin
 DOCS_BIN := .venv-docs/bin
 
@@ -81,5 +81,5 @@ test-core: .venv-core/.stamp ## the tests without any optional package
 clean: ## remove environments, caches and everything built
 	rm -rf .venv .venv-docs .venv-minimum .venv-core $(OUT) build dist docs/_build docs/gallery docs/api/generated
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f src/multiobs/*.so src/multiobs/*.dylib src/multiobs/*.dll
+	rm -f src/multiobs/native/*.so src/multiobs/native/*.dylib src/multiobs/native/*.dll
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

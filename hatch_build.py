@@ -14,8 +14,8 @@ import sysconfig
 from pathlib import Path
 from typing import Any, final
 
-PACKAGE = Path("src") / "multiobs"
-SOURCES = ("_native.c", "_native_ranks.c", "_native_totals.c")
+NATIVE = Path("src") / "multiobs" / "native"
+SOURCES = ("window_sums.c", "rank_sums.c", "window_totals.c")
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # No -ffast-math and no -march=native, and no contraction to fused multiply-adds:
 # the same wheel must give the same bits on every machine of a platform.
@@ -31,8 +31,8 @@ def compilers() -> list[list[str]]:
 
 def compile_native(root: Path) -> Path | None:
     """Compile ``libmultiobs`` beside its sources; None, and one line on stderr, when that fails."""
-    folder = root / PACKAGE
-    # Not "_native.so": Python would take that for an extension module and prefer it to _native.py.
+    folder = root / NATIVE
+
     target = folder / f"libmultiobs{SUFFIX}"
     # Compiled under another name and moved, so that a process that has the old one loaded keeps it.
     partial = folder / f"libmultiobs.{os.getpid()}.tmp"

@@ -1,4 +1,4 @@
-"""Scan or rank tree: time per anchor by window width, to set NARROW and BLOCK in multiobs._ranks.
+"""Scan or rank tree: time per anchor by window width, to set NARROW and BLOCK in multiobs.native.rank_sums.
 
 Run ``python benchmarks/ranks_switch.py``: nanoseconds an anchor for each kernel and width.
 """
@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 
-from multiobs import _native, _ranks
 from multiobs._types import FloatArray, IntArray
+from multiobs.native import loader, rank_sums
 
 KERNELS = {
     "minimum of 2": [1.0, 0.0],
@@ -29,9 +29,9 @@ def nanoseconds(
     for _ in range(repeats):
         start = time.process_time()
         if rows:
-            _ranks.order_statistic_row_sums(y, U, None, stop, coefs, np.eye(1 + U.shape[1]))
+            rank_sums.order_statistic_row_sums(y, U, None, stop, coefs, np.eye(1 + U.shape[1]))
         else:
-            _ranks.order_statistic_sums(y, U, None, stop, coefs, y.size)
+            rank_sums.order_statistic_sums(y, U, None, stop, coefs, y.size)
         best = min(best, time.process_time() - start)
     return 1e9 * best / y.size
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    if not _native.available():
+    if not loader.available():
         raise SystemExit("the compiled loops must be built, got none")
     rng = np.random.default_rng(0)
     y, U = rng.exponential(size=options.n), rng.random((options.n, 1))
@@ -52,10 +52,10 @@ def main() -> None:
             for width in WIDTHS:
                 stop = np.minimum(np.arange(options.n) + width + 1, options.n)
                 case = (y, U, stop, np.array(coefs), rows, options.repeats)
-                _ranks.NARROW = options.n
+                rank_sums.NARROW = options.n
                 times = [nanoseconds(*case)]
-                _ranks.NARROW = 0
-                for _ranks.BLOCK in BLOCKS:
+                rank_sums.NARROW = 0
+                for rank_sums.BLOCK in BLOCKS:
                     times.append(nanoseconds(*case))
                 label = name + (", rows" if rows else "")
                 figures = "".join(f"{t:9.0f}" for t in times)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import _native, _sums, _totals, contract
+from multiobs import _sums, _totals, contract
 from multiobs.contract import contract_all
 from multiobs.kernels import OrderStatistic, constant, moment
+from multiobs.native import loader
 from multiobs.tuples import Windows, sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)
@@ -30,7 +31,7 @@ KERNELS = {
     "minimum": (OrderStatistic([1.0, 0.0, 0.0]), oracle.minimum, 1),
     "difference": (OrderStatistic([-1.0, 1.0]), oracle.difference, 1),
 }
-NATIVE = pytest.mark.skipif(not _native.available(), reason="compiled loops are not built")
+NATIVE = pytest.mark.skipif(not loader.available(), reason="compiled loops are not built")
 
 
 def listed(windows):

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import _native, _ranks
-from multiobs._ranks import (
+from multiobs.native import loader
+from multiobs.native.rank_sums import (
     order_statistic_row_sums,
     order_statistic_row_sums_lists,
     order_statistic_sums,
     order_statistic_sums_lists,
 )
-from multiobs._windows import window_stops
+from multiobs.native.window_sums import window_stops
 
 # Name of a way, MULTIOBS_NATIVE, NARROW, BLOCK; small leaves give these small cases a tree.
 WAYS = [
@@ -32,7 +32,7 @@ def every_way(function, *arguments):
             patch.setenv("MULTIOBS_NATIVE", native)
             patch.setattr(_ranks, "NARROW", narrow)
             patch.setattr(_ranks, "BLOCK", block)
-            assert _native.available() is (native == "1" and _native._load() is not None)
+            assert loader.available() is (native == "1" and loader._load() is not None)
             results.append(function(*arguments))
     return results
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import _native
-from multiobs._windows import stable_argsort, window_stops, window_sums
+from multiobs.native import loader
+from multiobs.native.window_sums import stable_argsort, window_stops, window_sums
 
 
 def both_ways(function, *arguments):
@@ -18,7 +18,7 @@ def both_ways(function, *arguments):
     for setting in ("1", "0"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MULTIOBS_NATIVE", setting)
-            assert _native.available() is (setting == "1" and _native._load() is not None)
+            assert loader.available() is (setting == "1" and loader._load() is not None)
             results.append(function(*arguments))
     return results
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from multiobs import _ranks
 from multiobs._features import Affine, assemble, split_constants
 from multiobs._types import FloatArray, IntArray
 from multiobs.kernels import OrderStatistic
+from multiobs.native import rank_sums
 from multiobs.tuples import Graph, TupleSet, Windows
 
 RANKED = 1 << 18  # anchors whose order statistics are summed at once
@@ -66,14 +66,14 @@ def _ranked_parts(
                 labels -= np.median(labels[:: max(1, labels.size // 1001)])
             stop = tuples.stop[first:last] - first
             w = None if weight is None else weight[rows]
-            yield _ranks.order_statistic_sums(
+            yield rank_sums.order_statistic_sums(
                 labels, _taken(U, rows), w, stop, kernel.coefs, last - first
             )
         return
     assert isinstance(tuples, Graph)
     y = y - np.median(y) if kernel.shift_invariant else y
     columns = _taken(U, np.arange(y.size))
-    yield _ranks.order_statistic_sums_lists(
+    yield rank_sums.order_statistic_sums_lists(
         y, columns, weight, tuples.indptr, tuples.indices, kernel.coefs
     )
 

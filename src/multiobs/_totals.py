@@ -16,9 +16,10 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import _native, _series, _sums
+from multiobs import _series, _sums
 from multiobs._types import FloatArray
 from multiobs.kernels import Exponent, Monomials
+from multiobs.native import loader
 from multiobs.tuples import Windows
 
 Power = tuple[int, ...]  # one exponent per base value: features, labels, weight
@@ -76,7 +77,7 @@ def window_totals(
     list of ndarray, or None where there is no compiled code or the program would be too long
         Coefficients of the series, in the order of ``monomials(p, degree)``.
     """
-    lib = _native.library()
+    lib = loader.library()
     if lib is None:
         return None
     p, s = rows.U.shape[1], rows.y.shape[1]

@@ -7,7 +7,7 @@ weights of tuples then give the ends of x, on which a slope depends most, almost
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import window_sums
+from multiobs.native.window_sums import window_sums
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 LEAST = 0.2  # of the level: no spread is taken to be smaller

@@ -10,12 +10,13 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _native, _series, _sums, _totals
+from multiobs import _series, _sums, _totals
 from multiobs._features import Affine, Features, Lifted, assemble, split_constants
 from multiobs._order_sums import ranked_anchor_sums, ranked_total
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant, same_category
+from multiobs.native import loader
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 __all__ = [
@@ -100,7 +101,7 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
         return Plan("list", count, "the tuples are listed already")
     if not affine:
         return Plan("list", count, "features that are not affine in x need each representative")
-    few = FEW if _native.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
+    few = FEW if loader.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
     if isinstance(kernel, Monomials):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import stable_sort
+from multiobs.native.window_sums import stable_sort
 
 Exponent = tuple[int, ...]  # one power per column of y
 Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import stable_sort, window_stops
+from multiobs.native.window_sums import stable_sort, window_stops
 from multiobs.tuples import Graph, Tuples, Windows, group_ends, order_by
 
 GAPS = 50_000  # gaps between rows that a typical one is taken of

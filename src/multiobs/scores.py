@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from multiobs import _ranks, _series, _sums
+from multiobs import _series, _sums
 from multiobs._types import FloatArray
 from multiobs.contract import (
     LIMIT,
@@ -27,6 +27,7 @@ from multiobs.contract import (
 )
 from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
 from multiobs.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.native import rank_sums
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 SAMPLED = 20_000  # tuples from which the sum of squared tuple scores is estimated
@@ -369,7 +370,7 @@ def _ranked_scores(
     if isinstance(tuples, Windows):
         rows = tuples.order
         w = None if weight is None else np.ascontiguousarray(weight[rows])
-        found = _ranks.order_statistic_row_sums(
+        found = rank_sums.order_statistic_row_sums(
             np.ascontiguousarray(y[rows]),
             np.ascontiguousarray(U[rows]),
             w,
@@ -380,6 +381,6 @@ def _ranked_scores(
         np.add.at(out, rows, found)  # a row may recur, in the leaves of several trees
         return out
     assert isinstance(tuples, Graph)
-    return _ranks.order_statistic_row_sums_lists(
+    return rank_sums.order_statistic_row_sums_lists(
         y, U, weight, tuples.indptr, tuples.indices, kernel.coefs, seeds
     )

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import stable_argsort, window_stops
+from multiobs.native.window_sums import stable_argsort, window_stops
 
 CHUNK = 1 << 17  # tuples held at once while enumerating
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import window_sums
 from multiobs.kernels import Monomials
+from multiobs.native.window_sums import window_sums
 from multiobs.tuples import Windows
 
 CHUNK = 8192  # anchors whose labels are measured from their own mean, so that sums do not cancel

@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs._windows import window_sums
+from multiobs.native.window_sums import window_sums
 
 CHUNK = 2**22  # numbers in a temporary array
 

@@ -5,7 +5,7 @@
  * anchors of (product of the anchor's own values) x (product of partner sums): a short program of
  * products and inner products, compiled by _totals.py and run here on blocks of anchors.
  */
-#include "_native.h"
+#include "native.h"
 
 #define BLOCK 256
 #define PITCH (BLOCK + 8) /* from one register to the next: not a power of two, for the cache */

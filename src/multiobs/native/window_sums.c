@@ -1,10 +1,10 @@
 /* Loops over sorted rows: window ends, window sums, stable argsort.
  *
- * Plain C and libc; no Python header, so one library serves every interpreter. Loaded by _native.py.
+ * Plain C and libc; no Python header, so one library serves every interpreter. Loaded by loader.py.
  * Every function trusts its arguments: the Python side owns shapes, types and contiguity.
  * Functions that need memory return 0, or 1 when there is none.
  */
-#include "_native.h"
+#include "native.h"
 
 /* One group, rows i .. e - 1: each turn moves one of the two pointers, without a branch to mispredict. */
 INLINE void group_stops(const double *x, double epsilon, int64_t i, int64_t s, int64_t e, int64_t *stop)
@@ -183,7 +183,7 @@ static void insertion(const double *x, int64_t *row, int64_t n)
     }
 }
 
-/* See _native.h. Packed entries hold positions in `row`. */
+/* See native.h. Packed entries hold positions in `row`. */
 int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b, int fresh)
 {
     if (n <= SHORT) {

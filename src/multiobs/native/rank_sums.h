@@ -1,4 +1,4 @@
-/* The rank tree for one arity and shape; _native_ranks.c includes this file once for each arity.
+/* The rank tree for one arity and shape; rank_sums.c includes this file once for each arity.
  *
  * M: the arity;  FULL: 0 when only the smallest order statistic is wanted;  NC: components of a ring
  * element, 2 with a column U and 1 without. The includer defines M, or ANY for an arity known only at
@@ -7,16 +7,16 @@
 #ifndef FULL
 #define FULL 0
 #define NC 1
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define FULL 0
 #define NC 2
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define FULL 1
 #define NC 1
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define FULL 1
 #define NC 2
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #undef M
 #else
 
@@ -31,7 +31,7 @@
 #define FORCED INLINE
 #endif
 
-#include "_native_polynomials.h"
+#include "polynomials.h"
 
 static void NAME(join_nodes)(const work *s, int64_t node)
 {

@@ -1,11 +1,11 @@
 /* Sums of order statistics over the tuples of each anchor, by a tree over the ranks of y.
  *
- * The tree's nodes hold truncated generating polynomials (_native_polynomials.h); its leaves are short
+ * The tree's nodes hold truncated generating polynomials (polynomials.h); its leaves are short
  * runs of ranks that are recomputed when one of their rows enters or leaves the window. Anchors are
  * taken in chunks of about a window's length, so ranks and tree stay local and memory is O(window).
  * The sums of all tuples that contain a row are derivatives: the total T is linear in each x_j, so
  * they are x_j dT/dx_j, found in reverse mode; gradients wait at a node until a row below it moves. */
-#include "_native.h"
+#include "native.h"
 
 typedef struct {
     int m, nc, depth;        /* arity; ring components, 1 or 2; 2^depth leaves */
@@ -74,17 +74,17 @@ INLINE int collect(const work *s, int64_t first, int64_t last, int32_t *list)
 #define PASTE(f, m, full, nc) PASTE_(f, m, full, nc)
 #define PASTE_(f, m, full, nc) f##_##m##_##full##_##nc
 #define M 2
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define M 3
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define M 4
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define M 5
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define M 6
-#include "_native_ranks.h"
+#include "rank_sums.h"
 #define ANY
-#include "_native_ranks.h"
+#include "rank_sums.h"
 
 typedef struct {
     void (*sums)(const work *, const int64_t *, int64_t, int64_t, double *);

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from multiobs import _native
-from multiobs._ranks_numpy import sum_each_anchor
 from multiobs._types import FloatArray, IntArray
+from multiobs.native import loader
+from multiobs.native.rank_sums_numpy import sum_each_anchor
 
 __all__ = [
     "order_statistic_row_sums",
@@ -176,7 +176,7 @@ def _windows(
 ) -> FloatArray:
     """Return the sums of each anchor and, given `rows`, add those of each row to it."""
     stop = np.ascontiguousarray(stop, dtype=np.int64)
-    lib = _native.library()
+    lib = loader.library()
     if lib is None or coefs.size == 1:
         partners = (np.arange(i + 1, s) for i, s in enumerate(stop))
         return sum_each_anchor(y, U, weight, stop.size, partners, coefs, rows)
@@ -197,7 +197,7 @@ def _lists(
     indptr = np.ascontiguousarray(indptr, dtype=np.int64)
     indices = np.ascontiguousarray(indices, dtype=np.int64)
     a = indptr.size - 1
-    lib = _native.library()
+    lib = loader.library()
     if lib is None or coefs.size == 1:
         partners = (indices[indptr[i] : indptr[i + 1]] for i in range(a))
         return sum_each_anchor(y, U, weight, a, partners, coefs, rows)
@@ -230,13 +230,13 @@ def _compiled(
             back = None if rows is None else np.zeros((y.size, one.shape[1]))
             if function(
                 labels.ctypes.data,
-                _native.address(u),
-                _native.address(weight),
+                loader.address(u),
+                loader.address(weight),
                 part.ctypes.data,
                 part.size,
                 int(part[1:].any()),
                 one.ctypes.data,
-                _native.address(back),
+                loader.address(back),
                 *partners,
             ):
                 raise MemoryError("no memory for the ranks of one window")

@@ -39,7 +39,7 @@ def sum_each_anchor(
 
     Parameters
     ----------
-    y, U, weight, coefs : as in multiobs._ranks.order_statistic_sums
+    y, U, weight, coefs : as in multiobs.native.rank_sums.order_statistic_sums
     partners : row numbers of the partners of each anchor
     rows : (n, 1 + p), or None: the sums of the tuples that contain each row are added to it
 

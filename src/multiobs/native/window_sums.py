@@ -6,8 +6,8 @@ need. Everything here only adds, so an outlier that has left a window leaves not
 
 import numpy as np
 
-from multiobs import _native
 from multiobs._types import FloatArray, IntArray
+from multiobs.native import loader
 
 __all__ = ["stable_argsort", "stable_sort", "window_stops", "window_sums"]
 
@@ -38,9 +38,9 @@ def window_stops(x: FloatArray, epsilon: float, group_end: IntArray | None = Non
     if group_end is not None:
         group_end = np.ascontiguousarray(group_end, dtype=np.int64)
     stop = np.empty(n, dtype=np.int64)
-    lib = _native.library()
+    lib = loader.library()
     if lib is not None:
-        lib.mo_window_stops(x.ctypes.data, n, epsilon, _native.address(group_end), stop.ctypes.data)
+        lib.mo_window_stops(x.ctypes.data, n, epsilon, loader.address(group_end), stop.ctypes.data)
         return stop
     start = 0
     while start < n:
@@ -90,7 +90,7 @@ def window_sums(F: FloatArray, lo: IntArray, hi: IntArray) -> FloatArray:
     lo = np.ascontiguousarray(lo, dtype=np.int64)
     hi = np.ascontiguousarray(hi, dtype=np.int64)
     a, c = lo.size, F.shape[1]
-    lib = _native.library()
+    lib = loader.library()
     if lib is None:
         return _window_sums_by_doubling(F, lo, hi)
     out = np.empty((a, c))
@@ -124,7 +124,7 @@ def stable_sort(x: FloatArray) -> tuple[IntArray, FloatArray]:
     [0.0, 1.0, 2.0]
     """
     x = np.ascontiguousarray(x, dtype=np.float64)
-    lib = _native.library()
+    lib = loader.library()
     if lib is None or x.size >= 2**31:
         order = stable_argsort(x)
         return order, x[order]
@@ -151,7 +151,7 @@ def stable_argsort(x: FloatArray) -> IntArray:
     [1, 3, 2, 0]
     """
     x = np.ascontiguousarray(x, dtype=np.float64)
-    lib = _native.library()
+    lib = loader.library()
     if lib is not None and x.size < 2**31:
         order = np.empty(x.size, dtype=np.int64)
         if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data, None):

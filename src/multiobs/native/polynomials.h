@@ -1,4 +1,4 @@
-/* Polynomials of a run of rows in rank order, for one arity and shape; part of _native_ranks.h.
+/* Polynomials of a run of rows in rank order, for one arity and shape; part of rank_sums.h.
  *
  * Ring: numbers v + zeta v' with zeta^2 = 0, so that exp(zeta u) = 1 + zeta u carries the sum of the
  * members' u along with each product. A member l is x_l = w_l exp(zeta u_l).
