@@ -21,8 +21,8 @@ import numpy as np
 
 from multiobs import MultiObservationRegressor, contract, statistics
 from multiobs._types import FloatArray
-from multiobs.kernels import OrderStatistic, moment
 from multiobs.samplers import Nearby
+from multiobs.statistics.kernels import OrderStatistic, moment
 from multiobs.tuples import sorted_windows
 
 HERE = Path(__file__).parent

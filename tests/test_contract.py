@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from multiobs import contract, plan
 from multiobs.contract import LIMIT, Lifted, contract_all
-from multiobs.kernels import (
+from multiobs.samplers import Nearby, Nearest, Replicates, SlidingWindow
+from multiobs.statistics.kernels import (
     Equality,
     Kernel,
     Monomials,
@@ -20,7 +21,6 @@ from multiobs.kernels import (
     constant,
     moment,
 )
-from multiobs.samplers import Nearby, Nearest, Replicates, SlidingWindow
 from multiobs.tuples import Graph, Tuples, Windows, sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)

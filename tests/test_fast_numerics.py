@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from multiobs import _sums, _totals, contract
 from multiobs.contract import contract_all
-from multiobs.kernels import OrderStatistic, constant, moment
 from multiobs.native import loader
+from multiobs.statistics.kernels import OrderStatistic, constant, moment
 from multiobs.tuples import Windows, sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, _progress, contract, statistics
-from multiobs.kernels import Opaque
 from multiobs.samplers import Nearby
+from multiobs.statistics.kernels import Opaque
 from multiobs.tuples import Graph, Tuples, Windows
 
 RANGE = Opaque(lambda Y: Y.max(axis=1) - Y.min(axis=1), arity=2)

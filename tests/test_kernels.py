@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tables import STATISTICS, draw_labels
 
 from multiobs import statistics
-from multiobs.kernels import (
+from multiobs.statistics.kernels import (
     Equality,
     Kernel,
     Monomials,

@@ -5,8 +5,15 @@ import pytest
 from tables import LAWS, STATISTICS, draw_labels
 
 from multiobs import statistics
-from multiobs.kernels import constant, moment
-from multiobs.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss, ratio, squared
+from multiobs.statistics.kernels import constant, moment
+from multiobs.statistics.losses import (
+    BregmanLoss,
+    CallableLoss,
+    PolynomialLoss,
+    RootLoss,
+    ratio,
+    squared,
+)
 
 
 def all_losses():

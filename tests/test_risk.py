@@ -10,8 +10,6 @@ from tables import STATISTICS, draw_labels
 
 from multiobs import contract, empirical_risk, statistics
 from multiobs.contract import Lifted
-from multiobs.kernels import constant
-from multiobs.losses import RootLoss
 from multiobs.risk import (
     MomentRisk,
     SumRisk,
@@ -21,6 +19,8 @@ from multiobs.risk import (
     ridge,
     total_weight,
 )
+from multiobs.statistics.kernels import constant
+from multiobs.statistics.losses import RootLoss
 from multiobs.tuples import Tuples, sorted_windows
 
 

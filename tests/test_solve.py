@@ -5,9 +5,9 @@ import pytest
 from scipy import optimize
 
 from multiobs import choose_solver, solve
-from multiobs.losses import CallableLoss
 from multiobs.risk import MomentRisk, TupleRisk, ridge
 from multiobs.solve import LBFGS, Newton, Quadratic, Status, highest_start
+from multiobs.statistics.losses import CallableLoss
 
 
 def quadratic(A, b):

@@ -9,8 +9,8 @@ from scipy import optimize
 from tables import LAWS, STATISTICS
 
 from multiobs import statistics
-from multiobs.kernels import OrderStatistic
-from multiobs.losses import BregmanLoss, CallableLoss, RootLoss
+from multiobs.statistics.kernels import OrderStatistic
+from multiobs.statistics.losses import BregmanLoss, CallableLoss, RootLoss
 
 CASES = [(name, law) for name, case in STATISTICS.items() for law in case.truth]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from multiobs._features import Affine, assemble, split_constants
 from multiobs._types import FloatArray, IntArray
-from multiobs.kernels import OrderStatistic
 from multiobs.native import rank_sums
+from multiobs.statistics.kernels import OrderStatistic
 from multiobs.tuples import Graph, TupleSet, Windows
 
 RANKED = 1 << 18  # anchors whose order statistics are summed at once

@@ -17,8 +17,8 @@ import numpy as np
 from multiobs import _series
 from multiobs._series import Series
 from multiobs._types import FloatArray, IntArray
-from multiobs.kernels import Exponent, Monomials, distinct_sum, powers
 from multiobs.native.window_sums import window_sums
+from multiobs.statistics.kernels import Exponent, Monomials, distinct_sum, powers
 from multiobs.tuples import Graph, Windows
 
 Block = tuple[int, Exponent]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from multiobs import _series, _sums
 from multiobs._types import FloatArray
-from multiobs.kernels import Exponent, Monomials
 from multiobs.native import loader
+from multiobs.statistics.kernels import Exponent, Monomials
 from multiobs.tuples import Windows
 
 Power = tuple[int, ...]  # one exponent per base value: features, labels, weight

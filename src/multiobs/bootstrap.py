@@ -17,10 +17,10 @@ from multiobs._progress import progress
 from multiobs._types import FloatArray
 from multiobs.contract import LIMIT
 from multiobs.inference.meat import meat
-from multiobs.kernels import Kernel, constant
 from multiobs.pooled import fit_estimator, loss_kernels
 from multiobs.scores import Term
 from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import Kernel, constant
 from multiobs.transport import Carried
 from multiobs.tuples import TupleSet
 

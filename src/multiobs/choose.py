@@ -17,9 +17,9 @@ from typing import Literal, final
 
 from multiobs import _check, samplers
 from multiobs._types import FloatArray
-from multiobs.losses import RootLoss
 from multiobs.samplers import Adjacent, Nearest, Sampler
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import RootLoss
 from multiobs.transport import Transport
 
 MANY_COLUMNS = 4  # from here on neighbours are sought in the leaves of a forest

@@ -15,8 +15,15 @@ from multiobs._features import Affine, Features, Lifted, assemble, split_constan
 from multiobs._order_sums import ranked_anchor_sums, ranked_total
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
-from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant, same_category
 from multiobs.native import loader
+from multiobs.statistics.kernels import (
+    Equality,
+    Kernel,
+    Monomials,
+    OrderStatistic,
+    constant,
+    same_category,
+)
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 __all__ = [
@@ -155,7 +162,7 @@ def contract(
 
     Examples
     --------
-    >>> from multiobs.kernels import moment
+    >>> from multiobs.statistics.kernels import moment
     >>> from multiobs.tuples import Tuples
     >>> pairs = Tuples(np.array([[0, 1], [1, 2]]), rows=3)
     >>> variance = moment(2) - moment(1) * moment(1)

@@ -9,7 +9,6 @@ from scipy import optimize
 from multiobs._types import FloatArray
 from multiobs.contract import LIMIT, Affine, Features, Lifted, Plan, plan
 from multiobs.designs import Design
-from multiobs.losses import BregmanLoss, RootLoss
 from multiobs.pooled import loss_kernels, pooled_risk
 from multiobs.risk import (
     MomentRisk,
@@ -30,6 +29,7 @@ from multiobs.solve import (
     solve,
 )
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import BregmanLoss, RootLoss
 from multiobs.transport import Carried
 from multiobs.tuples import Tuples, TupleSet, Windows
 

@@ -12,11 +12,11 @@ from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
 from multiobs.contract import Plan
 from multiobs.forest import honest_leaves
-from multiobs.losses import RootLoss
 from multiobs.neighbours import column_scales
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import RootLoss
 from multiobs.transport import Carried, Transport, carry, fit_spread, restored
 from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units

@@ -12,11 +12,11 @@ from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, weighted_power
 from multiobs.designs import Design
-from multiobs.kernels import Kernel
-from multiobs.losses import PolynomialLoss, RootLoss
 from multiobs.pilots import one_thread
 from multiobs.risk import MomentRisk
 from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import Kernel
+from multiobs.statistics.losses import PolynomialLoss, RootLoss
 from multiobs.transport import Carried
 from multiobs.tuples import TupleSet
 from multiobs.units import loss_degree

@@ -20,7 +20,7 @@ from multiobs.contract import (
     representatives,
     tuple_weights,
 )
-from multiobs.kernels import Kernel, Monomials, OrderStatistic, constant
+from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic, constant
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 

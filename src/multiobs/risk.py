@@ -21,9 +21,9 @@ from multiobs.contract import (
     features_of,
     tuple_weights,
 )
-from multiobs.kernels import constant
-from multiobs.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import constant
+from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.tuples import TupleSet, concatenate
 
 

@@ -25,9 +25,9 @@ from multiobs.contract import (
     split_constants,
     tuple_weights,
 )
-from multiobs.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
-from multiobs.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.native import rank_sums
+from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
+from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 SAMPLED = 20_000  # tuples from which the sum of squared tuple scores is estimated

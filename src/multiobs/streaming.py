@@ -11,11 +11,11 @@ import numpy as np
 from multiobs import samplers
 from multiobs._types import FloatArray
 from multiobs.designs import Design, make_design
-from multiobs.losses import PolynomialLoss
 from multiobs.risk import MomentRisk, empirical_risk
 from multiobs.samplers import Nearby, Sampler, SlidingWindow
 from multiobs.solve import Solution, solve
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import PolynomialLoss
 from multiobs.units import LabelUnits, label_units
 
 

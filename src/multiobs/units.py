@@ -11,9 +11,9 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.kernels import Kernel, Monomials, OrderStatistic
-from multiobs.losses import BregmanLoss, Loss, PolynomialLoss, RootLoss
 from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic
+from multiobs.statistics.losses import BregmanLoss, Loss, PolynomialLoss, RootLoss
 
 MANY = 100_000  # units are taken of about so many rows: near enough, and no second pass
 

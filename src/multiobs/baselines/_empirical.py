@@ -13,8 +13,8 @@ from multiobs import _check, statistics
 from multiobs._types import FloatArray, IntArray
 from multiobs.baselines._base import Baseline
 from multiobs.baselines._plug_in import check_enough, plug_in
-from multiobs.kernels import OrderStatistic
 from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import OrderStatistic
 
 
 @final

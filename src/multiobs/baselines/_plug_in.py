@@ -5,7 +5,8 @@ import numpy.typing as npt
 
 from multiobs import statistics
 from multiobs._types import FloatArray
-from multiobs.kernels import (
+from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import (
     Equality,
     Exponent,
     Kernel,
@@ -15,7 +16,6 @@ from multiobs.kernels import (
     distinct_sum,
     powers,
 )
-from multiobs.statistics import Statistic
 
 _PAIRS_AT_ONCE = 2_000_000
 

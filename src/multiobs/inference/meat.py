@@ -30,10 +30,10 @@ from multiobs.contract import LIMIT, Features, Lifted, features_of, tuple_weight
 from multiobs.inference.chain import Chain, draw_in_graph, spread_evenly
 from multiobs.inference.pairs import first_anchors, pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
-from multiobs.kernels import Monomials
-from multiobs.losses import Loss
 from multiobs.native.window_sums import window_sums
 from multiobs.scores import Slope, Term, sum_scores, tuple_scores
+from multiobs.statistics.kernels import Monomials
+from multiobs.statistics.losses import Loss
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 SAMPLED = 1_000  # tuples drawn for what rows count twice

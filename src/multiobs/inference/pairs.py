@@ -3,8 +3,8 @@
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.kernels import Monomials
 from multiobs.native.window_sums import window_sums
+from multiobs.statistics.kernels import Monomials
 from multiobs.tuples import Windows
 
 CHUNK = 8192  # anchors whose labels are measured from their own mean, so that sums do not cancel
@@ -42,7 +42,7 @@ def pair_row_sums(
 
     Examples
     --------
-    >>> from multiobs.kernels import moment
+    >>> from multiobs.statistics.kernels import moment
     >>> three = Windows(np.arange(3), np.array([2, 3, 3]), arity=2)
     >>> variance = moment(2) - moment(1) * moment(1)
     >>> pair_row_sums(three, variance, np.array([0.0, 2.0, 3.0]), None)

@@ -10,12 +10,12 @@ from sklearn.isotonic import IsotonicRegression
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
-from multiobs.losses import RootLoss
 from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, covariance, standard_error
 from multiobs.scoring._heldout import HeldOut, held_out
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import RootLoss
 
 Instruments = Literal["constant", "linear"] | npt.ArrayLike
 

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import statistics
-from multiobs.losses import BregmanLoss
 from multiobs.samplers import Sampler
 from multiobs.scoring._calibration import recalibrate
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import LossName, fixed_loss
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import BregmanLoss
 
 
 @final

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from multiobs import _check
 from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray
-from multiobs.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss
 from multiobs.scoring._heldout import HeldOut
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss
 
 LossName = Literal["default", "squared", "gamma", "qlike", "poisson"]
 NAMES = ("default", "squared", "gamma", "qlike", "poisson")

@@ -11,11 +11,11 @@ from sklearn.model_selection import KFold
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
-from multiobs.losses import RootLoss
 from multiobs.samplers import Nearby, paper_epsilon
 from multiobs.scoring._heldout import checked_rows
 from multiobs.scoring._score import score
 from multiobs.statistics import Statistic
+from multiobs.statistics.losses import RootLoss
 from multiobs.transport import carry
 
 SAMPLED = 20_000  # tuples from which a mean over a window's tuples is taken

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.kernels import Kernel, Opaque
-from multiobs.losses import CallableLoss, Derivative, ratio, squared
-from multiobs.statistic import Statistic, verify
+from multiobs.statistics.kernels import Kernel, Opaque
+from multiobs.statistics.losses import CallableLoss, Derivative, ratio, squared
+from multiobs.statistics.statistic import Statistic, verify
 
 
 def mean_of(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs._types import FloatArray
-from multiobs.kernels import Kernel, Monomials, Square, constant
+from multiobs.statistics.kernels import Kernel, Monomials, Square, constant
 
 
 class Loss(ABC):
@@ -47,7 +47,7 @@ class PolynomialLoss(Loss):
 
     Examples
     --------
-    >>> from multiobs.kernels import moment
+    >>> from multiobs.statistics.kernels import moment
     >>> loss = squared(moment(2) - moment(1) * moment(1))
     >>> loss.value(np.array([1.0]), np.array([[1.0, 3.0]]))
     array([1.])
@@ -157,7 +157,7 @@ class BregmanLoss(Loss):
     ``"gamma"`` (QLIKE) is :math:`\psi/r + \log r`, ``"poisson"`` is :math:`r - \psi \log r`;
     both are infinite at :math:`r \le 0` and minimised in mean by :math:`\mathbb{E}[\psi]`.
 
-    >>> from multiobs.kernels import moment
+    >>> from multiobs.statistics.kernels import moment
     >>> loss = BregmanLoss("gamma", moment(1))
     >>> loss.gradient(np.array([2.0]), np.array([[2.0]]))
     array([0.])

@@ -10,8 +10,8 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.kernels import Kernel
-from multiobs.losses import BregmanLoss, Loss, RootLoss, squared
+from multiobs.statistics.kernels import Kernel
+from multiobs.statistics.losses import BregmanLoss, Loss, RootLoss, squared
 
 Shift = Literal["invariant", "equivariant"] | None
 

@@ -1,9 +1,4 @@
-r"""What is estimated: functionals of the law of Y given x, each with a loss that elicits it.
-
-Three forms cover the catalogue.  *Mean-type*: :math:`\Gamma = \mathbb{E}[\psi(Y_1..Y_m)]`.
-*Ratio-type*: :math:`\mathbb{E}[\psi]/\mathbb{E}[\chi]`.  *Root-type*: a root of an expected
-quadratic.  :func:`mean_of`, :func:`ratio_of` and :func:`from_loss` take a user's own functions.
-"""
+"""The catalogue: one function a statistic, each with its formula and an example."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,38 +9,17 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.kernels import Equality, Kernel, Monomials, Opaque, OrderStatistic, constant, moment
-from multiobs.losses import PolynomialLoss, RootLoss, ratio, squared
-from multiobs.own import from_loss, mean_of, ratio_of
-from multiobs.statistic import Statistic, outside_domain, verify
-
-__all__ = [
-    "CATALOGUE",
-    "Statistic",
-    "central_moment",
-    "collision_probability",
-    "covariance",
-    "cumulant",
-    "dispersion_index",
-    "from_loss",
-    "gini_mean_difference",
-    "kendall_tau",
-    "kurtosis",
-    "l_moment",
-    "maxvar",
-    "mean",
-    "mean_of",
-    "minvar",
-    "outside_domain",
-    "ratio_of",
-    "resolve",
-    "skewness",
-    "squared_cv",
-    "standard_deviation",
-    "ucb",
-    "variance",
-    "verify",
-]
+from multiobs.statistics.kernels import (
+    Equality,
+    Kernel,
+    Monomials,
+    Opaque,
+    OrderStatistic,
+    constant,
+    moment,
+)
+from multiobs.statistics.losses import PolynomialLoss, RootLoss, ratio, squared
+from multiobs.statistics.statistic import Statistic
 
 
 def _mean_type(name: str, psi: Kernel, **facts: Any) -> Statistic:
