@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from multiobs import matching
-from multiobs.samplers import Nearest
+from multiobs.samplers import Nearest, matching
 from multiobs.tuples import (
     Graph,
     Tuples,

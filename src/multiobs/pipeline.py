@@ -12,9 +12,9 @@ from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
 from multiobs.contract import Plan
 from multiobs.forest import honest_leaves
-from multiobs.neighbours import column_scales
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
+from multiobs.samplers.geometry import column_scales
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
 from multiobs.transport import Carried, Transport, carry, fit_spread, restored

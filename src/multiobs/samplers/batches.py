@@ -5,10 +5,11 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _check, matching
+from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs.neighbours import by_group, no_tuples, paper_epsilon
-from multiobs.sampler import Sampler
+from multiobs.samplers import matching
+from multiobs.samplers.base import Sampler
+from multiobs.samplers.geometry import by_group, no_tuples, paper_epsilon
 from multiobs.tuples import Tuples
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs.batches import Improved, Naive
-from multiobs.neighbours import (
+from multiobs.samplers.base import Sampler
+from multiobs.samplers.batches import Improved, Naive
+from multiobs.samplers.geometry import (
     Scale,
     column_scales,
     graph_of,
@@ -23,26 +24,7 @@ from multiobs.neighbours import (
     paper_epsilon,
     sorted_column,
 )
-from multiobs.sampler import Sampler
 from multiobs.tuples import Graph, Tuples, Windows, sorted_windows
-
-__all__ = [
-    "SAMPLERS",
-    "Adjacent",
-    "Disjoint",
-    "Improved",
-    "Leaves",
-    "Naive",
-    "Nearby",
-    "Nearest",
-    "Replicates",
-    "Sampler",
-    "SlidingWindow",
-    "column_scales",
-    "narrowest",
-    "paper_epsilon",
-    "resolve",
-]
 
 
 @final
