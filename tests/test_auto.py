@@ -11,8 +11,8 @@ from sklearn.preprocessing import SplineTransformer
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.balance import balanced, membership_counts
 from multiobs.forest import honest_leaves
-from multiobs.pilots import fit_pilot
 from multiobs.samplers import Leaves, Nearby, Nearest, SlidingWindow
+from multiobs.transport.pilots import fit_pilot
 
 
 def sine(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

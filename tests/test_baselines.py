@@ -10,7 +10,6 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multiobs import statistics
-from multiobs._pilot import SplinePilot
 from multiobs.baselines import (
     EmpiricalStatisticRegressor,
     LocalPlugInRegressor,
@@ -20,6 +19,7 @@ from multiobs.baselines import (
     replicate_design,
 )
 from multiobs.experiments.scenarios import SCENARIOS
+from multiobs.transport.spline import SplinePilot
 
 BASELINES = [
     TwoMomentRegressor(),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs._pilot import SplinePilot
 from multiobs.balance import LEAST, even_curvature
 from multiobs.samplers import Nearby
+from multiobs.transport.spline import SplinePilot
 
 
 def wiggly(n: int, seed: int, d: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.balance import membership_counts
-from multiobs.pilots import fit_pilot
 from multiobs.statistics import Statistic
+from multiobs.transport.pilots import fit_pilot
 from multiobs.tuples import TupleSet
 
 LOOKED_AT = 20_000  # tuples that diameters and drift are read off

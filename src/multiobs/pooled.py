@@ -8,16 +8,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from multiobs import pooling
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs.contract import LIMIT, weighted_power
 from multiobs.designs import Design
-from multiobs.pilots import one_thread
 from multiobs.risk import MomentRisk
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel
 from multiobs.statistics.losses import PolynomialLoss, RootLoss
 from multiobs.transport import Carried
+from multiobs.transport.pilots import one_thread
+from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
 from multiobs.units import loss_degree
 

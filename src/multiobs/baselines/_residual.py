@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_predict
 
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray
 from multiobs.baselines._base import Baseline
 from multiobs.baselines._moments import required_moment_function
 from multiobs.statistics import Statistic
+from multiobs.transport.spline import SplinePilot
 
 _VARIANCE_FLOOR = 0.05  # of the mean variance, for the roots of a smoothed variance
 

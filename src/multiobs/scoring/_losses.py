@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray
 from multiobs.scoring._heldout import HeldOut
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss
+from multiobs.transport.spline import SplinePilot
 
 LossName = Literal["default", "squared", "gamma", "qlike", "poisson"]
 NAMES = ("default", "squared", "gamma", "qlike", "poisson")

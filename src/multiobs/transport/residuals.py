@@ -10,10 +10,10 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
-from multiobs.pilots import Piloted, fit_pilot, one_thread
 from multiobs.statistics import Statistic
+from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
+from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
 
 PAIRS = 500  # on which the loss of spread is measured

@@ -14,8 +14,8 @@ from typing import Self, final
 import numpy as np
 from scipy import linalg
 
-from multiobs._axis import spline_axis
 from multiobs._types import FloatArray
+from multiobs.transport.basis import spline_axis
 
 _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4

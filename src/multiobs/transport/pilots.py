@@ -13,9 +13,9 @@ from typing import Any, Self, final
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from multiobs._pilot import SplinePilot
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_argsort
+from multiobs.transport.spline import SplinePilot
 
 LEAVES = (3, 6, 12)  # sizes of the tree that looks for steps
 PROBE = 2000  # rows that the choice between pilots is made on; twice as many in several columns
