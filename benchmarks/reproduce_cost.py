@@ -5,7 +5,7 @@
 Times a few trials of every (panel, method, n) of the full plan in CPU seconds, which neighbours on
 the machine change little, and adds up the whole grid. Then counts the tuples that epsilon-Nearby
 stands for in the same grid, measures what one tuple costs when it is listed (vectorised, in bounded
-chunks, the branch "list" of ``multiobs.contract``), and multiplies.
+chunks, the branch "list" of ``multiobs.sums.contraction``), and multiplies.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from multiobs import contract, samplers
+from multiobs import samplers
 from multiobs.experiments.grids import Plan
 from multiobs.experiments.methods import statistic_of
 from multiobs.experiments.run import Block, cell_rng, run_block

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import contract, plan
-from multiobs.contract import LIMIT, Lifted, contract_all
+from multiobs import plan
 from multiobs.samplers import Nearby, Nearest, Replicates, SlidingWindow
 from multiobs.statistics.kernels import (
     Equality,
@@ -21,6 +20,7 @@ from multiobs.statistics.kernels import (
     constant,
     moment,
 )
+from multiobs.sums.contraction import LIMIT, Lifted, contract_all
 from multiobs.tuples import Graph, Tuples, Windows, sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)

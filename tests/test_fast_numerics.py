@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import _sums, _totals, contract
-from multiobs.contract import contract_all
 from multiobs.native import loader
 from multiobs.statistics.kernels import OrderStatistic, constant, moment
+from multiobs.sums import moments, programs
+from multiobs.sums.contraction import contract_all
 from multiobs.tuples import Windows, sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)
@@ -211,9 +211,9 @@ def test_columns_of_any_stride():
     table = rng.random((n, 5))
     windows = sorted_windows(table[:, 0], 0.01, 2, None)
     tasks = [(VARIANCE, 1)]
-    apart = _totals.window_totals(windows, tasks, _sums.Rows(table[:, :1], table[:, 3:4], None))
-    copied = _totals.window_totals(
-        windows, tasks, _sums.Rows(table[:, :1].copy(), table[:, 3:4].copy(), None)
+    apart = programs.window_totals(windows, tasks, moments.Rows(table[:, :1], table[:, 3:4], None))
+    copied = programs.window_totals(
+        windows, tasks, moments.Rows(table[:, :1].copy(), table[:, 3:4].copy(), None)
     )
     assert apart is not None
     assert copied is not None
@@ -223,10 +223,10 @@ def test_columns_of_any_stride():
 @NATIVE
 def test_a_program_that_would_be_too_long_is_left_to_numpy(monkeypatch):
     monkeypatch.setattr(_totals, "LONGEST", 3)
-    _totals.compile_program.cache_clear()
+    programs.compile_program.cache_clear()
     windows = Windows(np.arange(5), np.full(5, 5), arity=2)
-    rows = _sums.Rows(np.ones((5, 1)), np.arange(5.0)[:, None], None)
+    rows = moments.Rows(np.ones((5, 1)), np.arange(5.0)[:, None], None)
     try:
-        assert _totals.window_totals(windows, [(VARIANCE, 1)], rows) is None
+        assert programs.window_totals(windows, [(VARIANCE, 1)], rows) is None
     finally:
-        _totals.compile_program.cache_clear()
+        programs.compile_program.cache_clear()

@@ -19,9 +19,9 @@ from multiobs.inference.meat import Band, meat
 from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import of_band, of_pairs
 from multiobs.risk import empirical_risk
-from multiobs.scores import slope_of, sum_scores
+from multiobs.sums.scores import slope_of, sum_scores
 
-contract_room = importlib.import_module("multiobs.contract")
+contract_room = importlib.import_module("multiobs.sums.contraction")
 fitting_room = importlib.import_module("multiobs.fitting")
 meat_room = importlib.import_module("multiobs.inference.meat")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs.pooling import pool
 from multiobs.samplers import Improved, Nearest
 from multiobs.statistics.kernels import Equality, Opaque, OrderStatistic, constant, moment
+from multiobs.sums.pooling import pool
 from multiobs.tuples import sorted_windows
 
 VARIANCE = moment(2) - moment(1) * moment(1)

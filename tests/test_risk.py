@@ -8,8 +8,7 @@ import oracle
 import pytest
 from tables import STATISTICS, draw_labels
 
-from multiobs import contract, empirical_risk, statistics
-from multiobs.contract import Lifted
+from multiobs import empirical_risk, statistics
 from multiobs.risk import (
     MomentRisk,
     SumRisk,
@@ -21,6 +20,7 @@ from multiobs.risk import (
 )
 from multiobs.statistics.kernels import constant
 from multiobs.statistics.losses import RootLoss
+from multiobs.sums.contraction import Lifted
 from multiobs.tuples import Tuples, sorted_windows
 
 

@@ -12,11 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from multiobs import bounds, samplers, scoring, statistics
-from multiobs.contract import contract, plan
 from multiobs.estimators import MultiObservationRegressor
 from multiobs.metasamples import Metasamples, metasamples
 from multiobs.risk import empirical_risk
 from multiobs.solve import choose_solver, solve
+from multiobs.sums.contraction import contract, plan
 
 if TYPE_CHECKING:
     from multiobs import baselines, experiments, planning, plots  # noqa: F401 (lazy below)

@@ -12,15 +12,15 @@ from typing import Any, final
 import numpy as np
 from joblib import Parallel, delayed
 
-from multiobs import pooling
 from multiobs._progress import progress
 from multiobs._types import FloatArray
-from multiobs.contract import LIMIT
 from multiobs.inference.meat import meat
 from multiobs.pooled import fit_estimator, loss_kernels
-from multiobs.scores import Term
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
+from multiobs.sums import pooling
+from multiobs.sums.contraction import LIMIT
+from multiobs.sums.scores import Term
 from multiobs.transport import Carried
 from multiobs.tuples import TupleSet
 

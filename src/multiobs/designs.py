@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from multiobs._types import FloatArray
-from multiobs.contract import Affine, Features, Lifted
+from multiobs.sums.contraction import Affine, Features, Lifted
 
 
 @final

@@ -22,7 +22,6 @@ from multiobs import (
 )
 from multiobs._types import FloatArray
 from multiobs.categories import Categories
-from multiobs.contract import LIMIT, Plan
 from multiobs.designs import make_design
 from multiobs.diagnostics import MetasampleReport, metasample_report
 from multiobs.inference_mixin import InferenceMixin
@@ -32,6 +31,7 @@ from multiobs.samplers import Replicates, Sampler
 from multiobs.solve import Solution
 from multiobs.statistics import Statistic, outside_domain
 from multiobs.streaming import Stream
+from multiobs.sums.contraction import LIMIT, Plan
 from multiobs.transport import Transport
 
 if TYPE_CHECKING:

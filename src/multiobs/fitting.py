@@ -7,7 +7,6 @@ import numpy as np
 from scipy import optimize
 
 from multiobs._types import FloatArray
-from multiobs.contract import LIMIT, Affine, Features, Lifted, Plan, plan
 from multiobs.designs import Design
 from multiobs.pooled import loss_kernels, pooled_risk
 from multiobs.risk import (
@@ -30,6 +29,7 @@ from multiobs.solve import (
 )
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import BregmanLoss, RootLoss
+from multiobs.sums.contraction import LIMIT, Affine, Features, Lifted, Plan, plan
 from multiobs.transport import Carried
 from multiobs.tuples import Tuples, TupleSet, Windows
 

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, bootstrap
 from multiobs._types import FloatArray
-from multiobs.contract import LIMIT
 from multiobs.designs import Design
 from multiobs.fitting import LinearFit
 from multiobs.inference import Inference, Record, TestResult, limits
@@ -18,6 +17,7 @@ from multiobs.pipeline import Prepared
 from multiobs.samplers import Nearby, Sampler, column_scales, paper_epsilon
 from multiobs.statistics import Statistic
 from multiobs.summary import Summary, coefficient_table
+from multiobs.sums.contraction import LIMIT
 from multiobs.undersmooth import undersmoothed
 from multiobs.units import LabelUnits
 

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from multiobs import samplers, statistics
 from multiobs._types import FloatArray, IntArray
-from multiobs.contract import enumerate_tuples, representatives, tuple_weights
 from multiobs.samplers import Nearby, Nearest, Sampler
 from multiobs.statistics import Statistic
+from multiobs.sums.contraction import enumerate_tuples, representatives, tuple_weights
 from multiobs.tuples import concatenate
 
 

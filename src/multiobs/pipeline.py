@@ -10,13 +10,13 @@ from multiobs import selection
 from multiobs._types import FloatArray, IntArray
 from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
-from multiobs.contract import Plan
 from multiobs.forest import honest_leaves
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.samplers.geometry import column_scales
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
+from multiobs.sums.contraction import Plan
 from multiobs.transport import Carried, Transport, carry, fit_spread, restored
 from multiobs.tuples import Graph, TupleSet
 from multiobs.units import LabelUnits, label_units

@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from multiobs import pooling
 from multiobs._types import FloatArray, IntArray
-from multiobs.contract import LIMIT, weighted_power
 from multiobs.designs import Design
 from multiobs.risk import MomentRisk
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel
 from multiobs.statistics.losses import PolynomialLoss, RootLoss
+from multiobs.sums import pooling
+from multiobs.sums.contraction import LIMIT, weighted_power
 from multiobs.transport import Carried
 from multiobs.transport.pilots import one_thread
 from multiobs.transport.spline import SplinePilot

@@ -11,7 +11,10 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.contract import (
+from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import constant
+from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.sums.contraction import (
     LIMIT,
     Affine,
     Features,
@@ -21,9 +24,6 @@ from multiobs.contract import (
     features_of,
     tuple_weights,
 )
-from multiobs.statistics import Statistic
-from multiobs.statistics.kernels import constant
-from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.tuples import TupleSet, concatenate
 
 

@@ -6,10 +6,10 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.contract import Lifted
 from multiobs.inference.covariance import Covariance, Record, covariance
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.wald import TestResult, varying_directions, wald
+from multiobs.sums.contraction import Lifted
 from multiobs.units import LabelUnits
 
 

@@ -10,13 +10,13 @@ from scipy import stats
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
-from multiobs.contract import LIMIT
 from multiobs.scoring._calibration import CalibrationTest, judge_held
 from multiobs.scoring._compare import Comparison, compare_held
 from multiobs.scoring._heldout import HeldOut, checked_rows, from_tuples
 from multiobs.scoring._losses import LossName, fixed_loss, with_loss
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
+from multiobs.sums.contraction import LIMIT
 from multiobs.tuples import Windows
 
 Light = Literal["green", "yellow", "red"]

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from multiobs import samplers, statistics
 from multiobs._types import FloatArray, IntArray
-from multiobs.contract import LIMIT, enumerate_tuples, tuple_weights
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
+from multiobs.sums.contraction import LIMIT, enumerate_tuples, tuple_weights
 from multiobs.tuples import TupleSet, concatenate
 
 

@@ -12,9 +12,12 @@ from typing import final
 
 import numpy as np
 
-from multiobs import _series, _sums
 from multiobs._types import FloatArray
-from multiobs.contract import (
+from multiobs.native import rank_sums
+from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
+from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.sums import moments, series
+from multiobs.sums.contraction import (
     LIMIT,
     Features,
     enumerate_tuples,
@@ -25,9 +28,6 @@ from multiobs.contract import (
     split_constants,
     tuple_weights,
 )
-from multiobs.native import rank_sums
-from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
-from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 SAMPLED = 20_000  # tuples from which the sum of squared tuple scores is estimated
@@ -248,7 +248,7 @@ def seeds_of_forms(
 ) -> FloatArray:
     """Coefficients (p, monomials) that turn series sums into Π_j (v_j·z~) z~."""
     v = len(varying)
-    where = _series.position(v, len(forms) + 1)
+    where = series.position(v, len(forms) + 1)
     unit = {c: tuple(int(j == i) for j in range(v)) for i, c in enumerate(varying)}
     none = (0,) * v
     Polynomial = dict[tuple[int, ...], float]
@@ -284,7 +284,7 @@ def _running_scores(
 ) -> FloatArray:
     U, fixed, varying = split_constants(Z)
     labels = y[:, None] if y.ndim == 1 else y
-    rows = _sums.Rows(U, labels, weight)
+    rows = moments.Rows(U, labels, weight)
     out = np.zeros_like(Z)
     todo = list(summed)
     while todo:  # one pass for all terms over the same tuples that may be centred alike
@@ -298,7 +298,7 @@ def _running_scores(
             parts.append((term.kernel, term.degree, seeds))
         assert isinstance(over, Windows | Graph)
         tasks = [(kernel, degree) for kernel, degree, _ in parts]
-        evaluator = _sums.Evaluator(tasks, rows, keep_counts=True)
+        evaluator = moments.Evaluator(tasks, rows, keep_counts=True)
         out += membership(evaluator, over, parts, by_anchor)
     return out
 
@@ -308,7 +308,7 @@ def _invariant(term: Term) -> bool:
 
 
 def membership(
-    evaluator: _sums.Evaluator,
+    evaluator: moments.Evaluator,
     tuples: Windows | Graph,
     parts: Sequence[tuple[Monomials, int, FloatArray]],
     by_anchor: bool = False,
@@ -332,9 +332,9 @@ def membership(
                         np.add.at(out[:, c], chunk.anchors, factor * each)
             if by_anchor:
                 continue
-            triples = _series.products(v, degree)
+            triples = series.products(v, degree)
             for block, partners in evaluator.partner_factors(chunk, kernel, degree).items():
-                scale = _series.exp_weights(v, degree, block[0])
+                scale = series.exp_weights(v, degree, block[0])
                 for alpha, beta, gamma in triples:
                     column = evaluator.where[(block, alpha)]
                     for c in (c for c in range(q) if seeds[c, gamma] != 0.0):

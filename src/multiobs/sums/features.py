@@ -8,8 +8,8 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _series
 from multiobs._types import FloatArray, IntArray
+from multiobs.sums import series
 
 ROWS = 1 << 15  # rows that pass through the cache at once
 
@@ -99,7 +99,7 @@ def assemble(
     varying: list[int],
 ) -> FloatArray:
     """Build the k-th tensor from coefficients of exp(ζ·m u~) up to degree k."""
-    where = _series.position(len(varying), k)
+    where = series.position(len(varying), k)
     rank = {c: i for i, c in enumerate(varying)}
     tensor = np.zeros((p,) * k)
     for entry in product(range(p), repeat=k):

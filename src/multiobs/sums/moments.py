@@ -14,11 +14,11 @@ from typing import final
 
 import numpy as np
 
-from multiobs import _series
-from multiobs._series import Series
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import window_sums
 from multiobs.statistics.kernels import Exponent, Monomials, distinct_sum, powers
+from multiobs.sums import series
+from multiobs.sums.series import Series
 from multiobs.tuples import Graph, Windows
 
 Block = tuple[int, Exponent]
@@ -73,7 +73,7 @@ def needed_columns(kernels: Sequence[tuple[Monomials, int]], p: int) -> list[Col
     """Every (block, monomial) whose plain sum some kernel asks for."""
     wanted: set[Column] = set()
     for kernel, degree in kernels:
-        size = len(_series.monomials(p, degree))
+        size = len(series.monomials(p, degree))
         for _, _, blocks in recipe(kernel):
             wanted.update((block, a) for block in blocks for a in range(size))
     return sorted(wanted)
@@ -83,7 +83,7 @@ def column_values(rows: Rows, columns: Sequence[Column], degree: int) -> FloatAr
     """w^b y^E u^α for each column (block (b, E), monomial α), (rows, columns)."""
     n = rows.y.shape[0]
     F = np.empty((n, len(columns)))
-    features = _series.powers_of(rows.U, degree)
+    features = series.powers_of(rows.U, degree)
     labels: dict[Exponent, FloatArray] = {}
     for c, ((times, exponent), alpha) in enumerate(columns):
         if exponent not in labels:
@@ -252,7 +252,7 @@ class Evaluator:
     def block_series(self, chunk: Chunk, block: Block, degree: int) -> Series:
         """Plain sum of one block over the partners, as a series."""
         times = block[0]
-        scale = _series.exp_weights(self.p, degree, times)
+        scale = series.exp_weights(self.p, degree, times)
         out: Series = []
         for a, factor in enumerate(scale):
             c = self.where.get((block, a))
@@ -262,8 +262,8 @@ class Evaluator:
 
     def own_series(self, chunk: Chunk, degree: int) -> Series:
         """w_i exp(ζ·u_i) of the anchors, as a series."""
-        scale = _series.exp_weights(self.p, degree, 1)
-        values = _series.powers_of(chunk.own.U, degree)
+        scale = series.exp_weights(self.p, degree, 1)
+        values = series.powers_of(chunk.own.U, degree)
         weight = chunk.own.weight
         if weight is None:
             return [v * f for v, f in zip(values, scale, strict=True)]
@@ -271,7 +271,7 @@ class Evaluator:
 
     def anchor_sums(self, chunk: Chunk, kernel: Monomials, degree: int) -> Series:
         """Σ over the tuples of each anchor of w_T h(y_T) exp(ζ·Σu), as a series."""
-        total = [np.zeros(chunk.anchors.size) for _ in _series.monomials(self.p, degree)]
+        total = [np.zeros(chunk.anchors.size) for _ in series.monomials(self.p, degree)]
         cache: dict[tuple[Block, ...], Series] = {}
         by_own: dict[Exponent, Series] = {}
         for coefficient, own, blocks in recipe(kernel):
@@ -289,7 +289,7 @@ class Evaluator:
         if kernel.arity > 2:  # too few partners: the identity cancels, but not to the last bit
             enough = chunk.n_partners >= kernel.arity - 1
             total = [each * enough for each in total]
-        return _series.multiply(total, self.own_series(chunk, degree), self.p, degree)
+        return series.multiply(total, self.own_series(chunk, degree), self.p, degree)
 
     def partner_factors(self, chunk: Chunk, kernel: Monomials, degree: int) -> dict[Block, Series]:
         """For each block: what multiplies it when one of its slots is held at a given partner."""
@@ -309,7 +309,7 @@ class Evaluator:
                     term if held is None else [a + b for a, b in zip(held, term, strict=True)]
                 )
         return {
-            block: _series.multiply(series, own_series, self.p, degree)
+            block: series.multiply(series, own_series, self.p, degree)
             for block, series in out.items()
         }
 
@@ -323,7 +323,7 @@ class Evaluator:
         if blocks in cache:
             return cache[blocks]
         if not blocks:
-            size = len(_series.monomials(self.p, degree))
+            size = len(series.monomials(self.p, degree))
             n = chunk.anchors.size
             series = [np.ones(n), *(np.zeros(n) for _ in range(size - 1))]
         elif len(blocks) == 1:
@@ -331,6 +331,6 @@ class Evaluator:
         else:
             head = self._product(chunk, blocks[:-1], degree, cache)
             tail = self._product(chunk, blocks[-1:], degree, cache)
-            series = _series.multiply(head, tail, self.p, degree)
+            series = series.multiply(head, tail, self.p, degree)
         cache[blocks] = series
         return series

@@ -10,9 +10,6 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs import _series, _sums, _totals
-from multiobs._features import Affine, Features, Lifted, assemble, split_constants
-from multiobs._order_sums import ranked_anchor_sums, ranked_total
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.native import loader
@@ -24,6 +21,9 @@ from multiobs.statistics.kernels import (
     constant,
     same_category,
 )
+from multiobs.sums import moments, programs, series
+from multiobs.sums.features import Affine, Features, Lifted, assemble, split_constants
+from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 __all__ = [
@@ -332,17 +332,17 @@ def _running(
         first, d = int(Z.intercept), Z.X.shape[1]
         fixed, varying = {0: 1.0} if first else {}, list(range(first, first + d))
         assert isinstance(tuples, Windows)
-        rows, units = _sums.Rows(Z.X, y, weight), (Z.centre, Z.spread)
-        totals = _totals.window_totals(tuples, tasks, rows, units)
+        rows, units = moments.Rows(Z.X, y, weight), (Z.centre, Z.spread)
+        totals = programs.window_totals(tuples, tasks, rows, units)
         Z = np.empty((0, first + d)) if totals is not None else Z.columns()
     if totals is None:
         U, fixed, varying = split_constants(Z)
-        rows = _sums.Rows(U, y, weight)
+        rows = moments.Rows(U, y, weight)
         if isinstance(tuples, Windows):
-            totals = _totals.window_totals(tuples, tasks, rows)
+            totals = programs.window_totals(tuples, tasks, rows)
     if totals is None:
-        evaluator = _sums.Evaluator(tasks, rows)
-        totals = [np.zeros(len(_series.monomials(rows.U.shape[1], k))) for k, _ in kernels]
+        evaluator = moments.Evaluator(tasks, rows)
+        totals = [np.zeros(len(series.monomials(rows.U.shape[1], k))) for k, _ in kernels]
         for chunk in evaluator.chunks(tuples):
             for total, (k, kernel) in zip(totals, kernels, strict=True):
                 total += [each.sum() for each in evaluator.anchor_sums(chunk, kernel, k)]

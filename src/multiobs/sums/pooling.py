@@ -10,9 +10,10 @@ from typing import final
 
 import numpy as np
 
-from multiobs import _series, _sums
 from multiobs._types import FloatArray, IntArray
-from multiobs.contract import (
+from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic, constant
+from multiobs.sums import moments, series
+from multiobs.sums.contraction import (
     LIMIT,
     enumerate_tuples,
     plan,
@@ -20,7 +21,6 @@ from multiobs.contract import (
     representatives,
     tuple_weights,
 )
-from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic, constant
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 
@@ -97,7 +97,7 @@ def pool(
             tasks = [(constant(1.0, tuples.arity, labels.shape[1]), 1), *tasks]
         if not tasks:
             continue
-        evaluator = _sums.Evaluator(tasks, _sums.Rows(U, labels, weight))
+        evaluator = moments.Evaluator(tasks, moments.Rows(U, labels, weight))
         first = 0
         for chunk in evaluator.chunks(tuples):
             part = slice(first, first + chunk.anchors.size)
@@ -106,7 +106,7 @@ def pool(
             if shift:
                 total[part] = found[0][0]
                 # coefficients of exp(ζ·Σu): monomials of degree one come right after the constant
-                where = _series.position(d, 1)
+                where = series.position(d, 1)
                 for c in range(d):
                     alpha = tuple(int(v == c) for v in range(d))
                     x_sum[part, c] = found[0][where[alpha]]

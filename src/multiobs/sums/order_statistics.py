@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from multiobs._features import Affine, assemble, split_constants
 from multiobs._types import FloatArray, IntArray
 from multiobs.native import rank_sums
 from multiobs.statistics.kernels import OrderStatistic
+from multiobs.sums.features import Affine, assemble, split_constants
 from multiobs.tuples import Graph, TupleSet, Windows
 
 RANKED = 1 << 18  # anchors whose order statistics are summed at once

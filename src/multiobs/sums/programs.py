@@ -3,7 +3,7 @@
 Every total is a sum over anchors of (product of the anchor's own values) times (product of sums
 over its partners).  The program lists the columns to be summed over partners, the products, and
 the inner products over anchors; the totals are linear in the last.  Same sums as
-:mod:`multiobs._sums`, which also gives them anchor by anchor.
+:mod:`multiobs.sums.moments`, which also gives them anchor by anchor.
 """
 
 import ctypes
@@ -16,10 +16,10 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import _series, _sums
 from multiobs._types import FloatArray
 from multiobs.native import loader
 from multiobs.statistics.kernels import Exponent, Monomials
+from multiobs.sums import moments, series
 from multiobs.tuples import Windows
 
 Power = tuple[int, ...]  # one exponent per base value: features, labels, weight
@@ -56,7 +56,7 @@ class Program:
 def window_totals(
     windows: Windows,
     kernels: Sequence[tuple[Monomials, int]],
-    rows: _sums.Rows,
+    rows: moments.Rows,
     units: tuple[FloatArray, FloatArray] | None = None,
 ) -> list[FloatArray] | None:
     r"""Sum each kernel over all tuples, :math:`\sum_t w_t h(y_t) e^{\zeta\cdot\sum u}`.
@@ -135,8 +135,8 @@ def compile_program(kernels: tuple[Key, ...], p: int, s: int, weighted: bool) ->
     bases = p + s + weighted
     wanted: dict[tuple[Power, tuple[Power, ...]], dict[tuple[int, int], float]] = {}
     for number, (terms, arity, degree) in enumerate(kernels):
-        where = _series.position(p, degree)
-        for coefficient, own, blocks in _sums.recipe(Monomials(dict(terms), arity, s)):
+        where = series.position(p, degree)
+        for coefficient, own, blocks in moments.recipe(Monomials(dict(terms), arity, s)):
             exponents = [(1, own), *blocks]
             for alphas in _shares(p, degree, len(exponents)):
                 size = coefficient
@@ -152,7 +152,7 @@ def compile_program(kernels: tuple[Key, ...], p: int, s: int, weighted: bool) ->
                     return None
     machine = _Registers(bases, {each for _, many in wanted for each in many if any(each)})
     dots = [(machine.own(own), machine.partners(many)) for own, many in wanted]
-    combine = [np.zeros((len(_series.monomials(p, degree)), len(dots))) for _, _, degree in kernels]
+    combine = [np.zeros((len(series.monomials(p, degree)), len(dots))) for _, _, degree in kernels]
     for d, totals in enumerate(wanted.values()):
         for (which, entry), value in totals.items():
             combine[which][entry, d] = value
@@ -171,7 +171,7 @@ def _shares(p: int, degree: int, slots: int) -> list[tuple[Power, ...]]:
         found = [
             ((*given, alpha), used + sum(alpha))
             for given, used in found
-            for alpha in _series.monomials(p, degree - used)
+            for alpha in series.monomials(p, degree - used)
         ]
     return [given for given, _ in found]
 
