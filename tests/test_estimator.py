@@ -14,8 +14,8 @@ from tables import SAMPLERS, STATISTICS, draw_labels, draw_positions
 
 from multiobs import MultiObservationRegressor, metasamples, statistics
 from multiobs.experiments import SCENARIOS
+from multiobs.fit.solvers import Status
 from multiobs.samplers import Improved, Nearby, Nearest, Replicates, SlidingWindow
-from multiobs.solve import Status
 
 PRODUCTS = [
     (sampler, statistic)

@@ -13,16 +13,16 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
+from multiobs.fit.risk import empirical_risk
 from multiobs.inference import Skewness, limits, quantile, wald
 from multiobs.inference.chain import draw_in_graph
 from multiobs.inference.meat import Band, meat
 from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import of_band, of_pairs
-from multiobs.risk import empirical_risk
 from multiobs.sums.scores import slope_of, sum_scores
 
 contract_room = importlib.import_module("multiobs.sums.contraction")
-fitting_room = importlib.import_module("multiobs.fitting")
+fitting_room = importlib.import_module("multiobs.fit.linear")
 meat_room = importlib.import_module("multiobs.inference.meat")
 
 STATISTICS = {

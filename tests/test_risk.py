@@ -9,7 +9,7 @@ import pytest
 from tables import STATISTICS, draw_labels
 
 from multiobs import empirical_risk, statistics
-from multiobs.risk import (
+from multiobs.fit.risk import (
     MomentRisk,
     SumRisk,
     TupleRisk,

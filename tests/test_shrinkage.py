@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, stats
 
 from multiobs import MultiObservationRegressor, linear
+from multiobs.fit.shrinkage import SHARES, SIZES, kept_shares, shrunk
 from multiobs.samplers import Nearest
-from multiobs.shrinkage import SHARES, SIZES, kept_shares, shrunk
 
 
 def rows(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

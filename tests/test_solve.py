@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from multiobs import choose_solver, solve
-from multiobs.risk import MomentRisk, TupleRisk, ridge
-from multiobs.solve import LBFGS, Newton, Quadratic, Status, highest_start
+from multiobs import choose_solver
+from multiobs.fit.risk import MomentRisk, TupleRisk, ridge
+from multiobs.fit.solvers import LBFGS, Newton, Quadratic, Status, highest_start
 from multiobs.statistics.losses import CallableLoss
 
 

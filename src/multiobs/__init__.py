@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from multiobs import bounds, samplers, scoring, statistics
 from multiobs.estimators import MultiObservationRegressor
+from multiobs.fit.risk import empirical_risk
+from multiobs.fit.solvers import choose_solver, solve
 from multiobs.metasamples import Metasamples, metasamples
-from multiobs.risk import empirical_risk
-from multiobs.solve import choose_solver, solve
 from multiobs.sums.contraction import contract, plan
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from joblib import Parallel, delayed
 
 from multiobs._progress import progress
 from multiobs._types import FloatArray
+from multiobs.fit.regressor import fit_estimator, loss_kernels
 from multiobs.inference.meat import meat
-from multiobs.pooled import fit_estimator, loss_kernels
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
 from multiobs.sums import pooling

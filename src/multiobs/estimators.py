@@ -10,27 +10,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import (
-    _check,
-    categories,
-    linear,
-    pooled,
-    samplers,
-    scoring,
-    statistics,
-    streaming,
-)
+from multiobs import _check, categories, linear, samplers, scoring, statistics
 from multiobs._types import FloatArray
 from multiobs.categories import Categories
-from multiobs.designs import make_design
 from multiobs.diagnostics import MetasampleReport, metasample_report
+from multiobs.fit import regressor, stream
+from multiobs.fit.design import make_design
+from multiobs.fit.solvers import Solution
+from multiobs.fit.stream import Stream
 from multiobs.inference_mixin import InferenceMixin
 from multiobs.pipeline import FitPlan, Prepared, prepare
 from multiobs.rows import batch, generator, positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
-from multiobs.solve import Solution
 from multiobs.statistics import Statistic, outside_domain
-from multiobs.streaming import Stream
 from multiobs.sums.contraction import LIMIT, Plan
 from multiobs.transport import Transport
 
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _streams(estimator: "MultiObservationRegressor") -> bool:
-    return streaming.possible(estimator.sampler)
+    return stream.possible(estimator.sampler)
 
 
 class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,7 +57,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
     alpha : float or "auto", default="auto"
         Ridge penalty on the slopes, added to the mean loss. "auto" is no penalty, except that
         with ``sampler="auto"`` and four or more columns the slopes of columns that show no
-        effect are shrunk (:mod:`multiobs.shrinkage`); intervals and tests then remain those of
+        effect are shrunk (:mod:`multiobs.fit.shrinkage`); intervals and tests then remain those of
         the fit before. 0.0 is the exact minimiser.
     fit_intercept : bool, default=True
         Whether the linear class contains the constants.
@@ -196,7 +188,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         self.n_metasamples_, self.units_ = ready.count, ready.units
         limit = LIMIT if size is None else max(LIMIT, size)
         if self.estimator is not None:
-            fitted = pooled.fit_estimator(
+            fitted = regressor.fit_estimator(
                 self.estimator,
                 statistic,
                 ready.tuples,
@@ -241,10 +233,10 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         if self._stream is None:
             self.statistic_ = statistics.resolve(self.statistic)
             self.sampler_ = samplers.resolve(self.sampler)
-            self._stream = streaming.begin(
+            self._stream = stream.begin(
                 self.statistic_, self.sampler_, x, labels, bool(self.fit_intercept)
             )
-        self._stream = streaming.extend(self._stream, x, labels, weight)
+        self._stream = stream.extend(self._stream, x, labels, weight)
         stream = self._stream
         self.n_metasamples_, self.units_, self.design_ = stream.count, stream.units, stream.design
         self._accept(stream.solution(), ("rows as they come",), ())

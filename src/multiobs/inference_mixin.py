@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, bootstrap
 from multiobs._types import FloatArray
-from multiobs.designs import Design
-from multiobs.fitting import LinearFit
+from multiobs.fit.design import Design
+from multiobs.fit.linear import LinearFit
+from multiobs.fit.units import LabelUnits
 from multiobs.inference import Inference, Record, TestResult, limits
 from multiobs.inference.intervals import Method
 from multiobs.pipeline import Prepared
@@ -19,7 +20,6 @@ from multiobs.statistics import Statistic
 from multiobs.summary import Summary, coefficient_table
 from multiobs.sums.contraction import LIMIT
 from multiobs.undersmooth import undersmoothed
-from multiobs.units import LabelUnits
 
 
 class InferenceMixin(ABC):

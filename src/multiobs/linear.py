@@ -6,13 +6,13 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.choose import MANY_COLUMNS
-from multiobs.designs import Design
-from multiobs.fitting import LinearFit, fit_linear
+from multiobs.fit.design import Design
+from multiobs.fit.linear import LinearFit, fit_linear
+from multiobs.fit.shrinkage import shrunk
+from multiobs.fit.solvers import Solution
 from multiobs.inference import Inference, Record, covariance
 from multiobs.pipeline import Prepared, evened
 from multiobs.samplers import Leaves
-from multiobs.shrinkage import shrunk
-from multiobs.solve import Solution
 from multiobs.sums.contraction import LIMIT
 
 PROBE = 5_000  # rows that errors of slopes are measured on, where there are more than twice as many

@@ -10,6 +10,7 @@ from multiobs import selection
 from multiobs._types import FloatArray, IntArray
 from multiobs.balance import balanced, even_curvature
 from multiobs.choose import Choice, choose
+from multiobs.fit.units import LabelUnits, label_units
 from multiobs.forest import honest_leaves
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
@@ -19,7 +20,6 @@ from multiobs.statistics.losses import RootLoss
 from multiobs.sums.contraction import Plan
 from multiobs.transport import Carried, Transport, carry, fit_spread, restored
 from multiobs.tuples import Graph, TupleSet
-from multiobs.units import LabelUnits, label_units
 
 TOO_WIDE = 0.7  # distance of neighbours relative to that of any two rows
 

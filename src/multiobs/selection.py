@@ -8,9 +8,9 @@ over the adjacent rows: the held-out risk is a function of the coefficients.
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.designs import make_design
-from multiobs.fitting import fit_linear
-from multiobs.risk import empirical_risk
+from multiobs.fit.design import make_design
+from multiobs.fit.linear import fit_linear
+from multiobs.fit.risk import empirical_risk
 from multiobs.samplers import (
     Nearby,
     Nearest,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from multiobs import fitting
+from multiobs.fit import linear
 from multiobs.inference import Record
 from multiobs.samplers import narrowest
 from multiobs.transport import Carried, restored
@@ -28,7 +28,7 @@ def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
     sampler = narrowest(record.X.shape[1], m)
     tuples = sampler.build(record.X, m, rng, record.groups)
     carried = _restored(record, tuples, rng)
-    fitted = fitting.fit_linear(
+    fitted = linear.fit_linear(
         record.statistic,
         tuples,
         record.design,

@@ -6,18 +6,18 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.designs import Design
+from multiobs.fit.design import Design
+from multiobs.fit.regressor import frame_at
+from multiobs.fit.risk import Risk
+from multiobs.fit.units import loss_degree
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, meat
 from multiobs.inference.skewness import Third
-from multiobs.pooled import frame_at
-from multiobs.risk import Risk
 from multiobs.statistics import Statistic
 from multiobs.sums.contraction import LIMIT, Features, Lifted
 from multiobs.sums.scores import slope_of
 from multiobs.transport import Carried
 from multiobs.tuples import TupleSet
-from multiobs.units import loss_degree
 
 
 @final

@@ -6,11 +6,11 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
+from multiobs.fit.units import LabelUnits
 from multiobs.inference.covariance import Covariance, Record, covariance
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.wald import TestResult, varying_directions, wald
 from multiobs.sums.contraction import Lifted
-from multiobs.units import LabelUnits
 
 
 @final

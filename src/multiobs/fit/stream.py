@@ -10,13 +10,13 @@ import numpy as np
 
 from multiobs import samplers
 from multiobs._types import FloatArray
-from multiobs.designs import Design, make_design
-from multiobs.risk import MomentRisk, empirical_risk
+from multiobs.fit.design import Design, make_design
+from multiobs.fit.risk import MomentRisk, empirical_risk
+from multiobs.fit.solvers import Solution, solve
+from multiobs.fit.units import LabelUnits, label_units
 from multiobs.samplers import Nearby, Sampler, SlidingWindow
-from multiobs.solve import Solution, solve
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import PolynomialLoss
-from multiobs.units import LabelUnits, label_units
 
 
 @final

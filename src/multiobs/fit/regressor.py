@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.designs import Design
-from multiobs.risk import MomentRisk
+from multiobs.fit.design import Design
+from multiobs.fit.risk import MomentRisk
+from multiobs.fit.units import loss_degree
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel
 from multiobs.statistics.losses import PolynomialLoss, RootLoss
@@ -19,7 +20,6 @@ from multiobs.transport import Carried
 from multiobs.transport.pilots import one_thread
 from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
-from multiobs.units import loss_degree
 
 ROUNDS = 6  # of reweighting for a root-type statistic
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from multiobs._types import FloatArray
-from multiobs.risk import MomentRisk, Risk
+from multiobs.fit.risk import MomentRisk, Risk
 
 
 class Status(Enum):

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import optimize
 
 from multiobs._types import FloatArray
-from multiobs.designs import Design
-from multiobs.pooled import loss_kernels, pooled_risk
-from multiobs.risk import (
+from multiobs.fit.design import Design
+from multiobs.fit.regressor import loss_kernels, pooled_risk
+from multiobs.fit.risk import (
     MomentRisk,
     Risk,
     TupleRisk,
@@ -19,7 +19,7 @@ from multiobs.risk import (
     ridge,
     total_weight,
 )
-from multiobs.solve import (
+from multiobs.fit.solvers import (
     Quadratic,
     Solution,
     Status,
