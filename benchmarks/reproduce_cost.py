@@ -5,7 +5,7 @@
 Times a few trials of every (panel, method, n) of the full plan in CPU seconds, which neighbours on
 the machine change little, and adds up the whole grid. Then counts the tuples that epsilon-Nearby
 stands for in the same grid, measures what one tuple costs when it is listed (vectorised, in bounded
-chunks, the branch "list" of ``multiobs.sums.contraction``), and multiplies.
+chunks, the branch "list" of ``multiobs.contract``), and multiplies.
 """
 
 import argparse

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
-from multiobs.balance import balanced, membership_counts
-from multiobs.forest import honest_leaves
+from multiobs.auto.forest import honest_leaves
+from multiobs.auto.weights import balanced, membership_counts
 from multiobs.samplers import Leaves, Nearby, Nearest, SlidingWindow
 from multiobs.transport.pilots import fit_pilot
 

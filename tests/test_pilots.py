@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.balance import LEAST, even_curvature
+from multiobs.auto.weights import LEAST, even_curvature
 from multiobs.samplers import Nearby
 from multiobs.transport.spline import SplinePilot
 

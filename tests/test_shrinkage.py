@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from multiobs import MultiObservationRegressor, linear
+from multiobs import MultiObservationRegressor
+from multiobs.auto import two_step
 from multiobs.fit.shrinkage import SHARES, SIZES, kept_shares, shrunk
 from multiobs.samplers import Nearest
 
@@ -102,7 +103,7 @@ def test_errors_from_some_rows_are_those_of_all(monkeypatch: pytest.MonkeyPatch)
     reg = MultiObservationRegressor(random_state=0).fit(X, y)
     full = np.sqrt(np.diag(reg._inference.covariance.matrix))
     monkeypatch.setattr(linear, "PROBE", 500)
-    some = np.sqrt(np.diag(linear._errors_of_some(reg._prepared, reg.design_)))
+    some = np.sqrt(np.diag(two_step._errors_of_some(reg._prepared, reg.design_)))
     assert np.allclose(some, full, rtol=0.25)
     thinned = MultiObservationRegressor(random_state=0).fit(X, y)
     assert np.allclose(thinned.coef_, reg.coef_, atol=0.05)

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.balance import membership_counts
+from multiobs.auto.weights import membership_counts
 from multiobs.statistics import Statistic
 from multiobs.transport.pilots import fit_pilot
 from multiobs.tuples import TupleSet

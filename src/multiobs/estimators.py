@@ -10,8 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, categories, linear, samplers, scoring, statistics
+from multiobs import _check, categories, samplers, scoring, statistics
 from multiobs._types import FloatArray
+from multiobs.auto import two_step
+from multiobs.auto.preparation import FitPlan, Prepared, prepare
 from multiobs.categories import Categories
 from multiobs.diagnostics import MetasampleReport, metasample_report
 from multiobs.fit import regressor, stream
@@ -19,7 +21,6 @@ from multiobs.fit.design import make_design
 from multiobs.fit.solvers import Solution
 from multiobs.fit.stream import Stream
 from multiobs.inference_mixin import InferenceMixin
-from multiobs.pipeline import FitPlan, Prepared, prepare
 from multiobs.rows import batch, generator, positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
 from multiobs.statistics import Statistic, outside_domain
@@ -312,11 +313,11 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         units = ready.units
         self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
         strength = alpha * units.penalty if alpha else 0.0
-        ready, fitted = linear.minimise(ready, self.design_, strength, limit)
+        ready, fitted = two_step.minimise(ready, self.design_, strength, limit)
         self._remember_linear(ready, self.design_, fitted, strength, limit)
         solution, reasons, known = fitted.solution, ready.reasons, self._inference
         if alpha is None and self.sampler == "auto" and known is not None:
-            solution = linear.shrink(ready, self.design_, fitted, known)
+            solution = two_step.shrink(ready, self.design_, fitted, known)
         if solution is not fitted.solution:
             reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
         self._accept(solution, reasons, fitted.branches)

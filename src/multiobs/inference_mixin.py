@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, bootstrap
 from multiobs._types import FloatArray
+from multiobs.auto.preparation import Prepared
 from multiobs.fit.design import Design
 from multiobs.fit.linear import LinearFit
 from multiobs.fit.units import LabelUnits
 from multiobs.inference import Inference, Record, TestResult, limits
 from multiobs.inference.intervals import Method
-from multiobs.pipeline import Prepared
 from multiobs.samplers import Nearby, Sampler, column_scales, paper_epsilon
 from multiobs.statistics import Statistic
 from multiobs.summary import Summary, coefficient_table

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import BoolArray, FloatArray, IntArray
-from multiobs.balance import binomial
+from multiobs.auto.weights import binomial
 from multiobs.tuples import (
     Anchored,
     Graph,

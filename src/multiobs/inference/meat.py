@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.balance import binomial, membership_counts
+from multiobs.auto.weights import binomial, membership_counts
 from multiobs.inference.chain import Chain, draw_in_graph, spread_evenly
 from multiobs.inference.pairs import first_anchors, pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs

@@ -8,7 +8,7 @@ The rules were chosen by measurement (``make quality``), not by taste:
   so that no row is left out where x is sparse;
 * in two or three columns nearest neighbours, from four on leaves of a forest, where distances
   in irrelevant columns no longer matter;
-* every row counts alike (see :mod:`multiobs.balance`).
+* every row counts alike (see :mod:`multiobs.auto.weights`).
 """
 
 from dataclasses import dataclass

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.choose import MANY_COLUMNS
+from multiobs.auto.choice import MANY_COLUMNS
+from multiobs.auto.preparation import Prepared, evened
 from multiobs.fit.design import Design
 from multiobs.fit.linear import LinearFit, fit_linear
 from multiobs.fit.shrinkage import shrunk
 from multiobs.fit.solvers import Solution
 from multiobs.inference import Inference, Record, covariance
-from multiobs.pipeline import Prepared, evened
 from multiobs.samplers import Leaves
 from multiobs.sums.contraction import LIMIT
 

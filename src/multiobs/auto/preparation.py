@@ -6,12 +6,12 @@ from typing import final
 
 import numpy as np
 
-from multiobs import selection
 from multiobs._types import FloatArray, IntArray
-from multiobs.balance import balanced, even_curvature
-from multiobs.choose import Choice, choose
+from multiobs.auto import validation
+from multiobs.auto.choice import Choice, choose
+from multiobs.auto.forest import honest_leaves
+from multiobs.auto.weights import balanced, even_curvature
 from multiobs.fit.units import LabelUnits, label_units
-from multiobs.forest import honest_leaves
 from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.samplers.geometry import column_scales
@@ -208,7 +208,7 @@ def _settled(
     open_count = isinstance(chosen, Nearest) and chosen.n_neighbors == "auto"
     if not (open_width or open_count) or statistic.arity == 1:
         return chosen
-    found = selection.by_validation(
+    found = validation.by_validation(
         chosen, statistic, rows.X, rows.place, labels, carried, weight, groups
     )
     reasons.append(f"sampler: {found!r}, by validation on adjacent held-out rows")

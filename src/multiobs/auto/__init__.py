@@ -1,0 +1,3 @@
+"""What is chosen when the user leaves it open."""
+
+__all__ = []
