@@ -7,19 +7,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, bootstrap
+from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.auto.preparation import Prepared
 from multiobs.fit.design import Design
 from multiobs.fit.linear import LinearFit
 from multiobs.fit.units import LabelUnits
-from multiobs.inference import Inference, Record, TestResult, limits
+from multiobs.inference import Inference, Record, TestResult, bootstrap, limits
 from multiobs.inference.intervals import Method
+from multiobs.inference.summary import Summary, coefficient_table
+from multiobs.inference.undersmooth import undersmoothed
 from multiobs.samplers import Nearby, Sampler, column_scales, paper_epsilon
 from multiobs.statistics import Statistic
-from multiobs.summary import Summary, coefficient_table
 from multiobs.sums.contraction import LIMIT
-from multiobs.undersmooth import undersmoothed
 
 
 class InferenceMixin(ABC):
