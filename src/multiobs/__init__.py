@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from multiobs import bounds, samplers, scoring, statistics
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.listing import Metasamples, metasamples
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.fit.risk import empirical_risk
 from multiobs.fit.solvers import choose_solver, solve
-from multiobs.metasamples import Metasamples, metasamples
 from multiobs.sums.contraction import contract, plan
 
 if TYPE_CHECKING:

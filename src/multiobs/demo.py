@@ -11,7 +11,7 @@ from sklearn.preprocessing import SplineTransformer
 
 from multiobs import statistics
 from multiobs._types import FloatArray
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.io import beside, load_flights
 from multiobs.report import Table
 from multiobs.samplers import Nearby

@@ -11,8 +11,8 @@ from multiobs.auto import validation
 from multiobs.auto.choice import Choice, choose
 from multiobs.auto.forest import honest_leaves
 from multiobs.auto.weights import balanced, even_curvature
+from multiobs.estimator.rows import ValidRows
 from multiobs.fit.units import LabelUnits, label_units
-from multiobs.rows import ValidRows
 from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
 from multiobs.samplers.geometry import column_scales
 from multiobs.statistics import Statistic

@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from multiobs import _check
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.bounds import corner_cube, repeat_probability
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.samplers import Nearest, Replicates, Sampler
 
 Instance = Literal["A", "B"]

@@ -25,7 +25,7 @@ from multiobs.baselines import (
     TwoMomentRegressor,
     replicate_design,
 )
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.experiments.scenarios import Scenario
 from multiobs.statistics import Statistic
 

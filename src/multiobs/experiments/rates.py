@@ -15,7 +15,7 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.bounds import stone_construction
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 
 GRID = 4096  # points at which errors are averaged over x
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from multiobs import _check, statistics
 from multiobs._types import BoolArray, FloatArray, IntArray
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.planning.selection import Selection, select, wanted
 from multiobs.planning.store import load_arrays, save_arrays
 from multiobs.statistics import Statistic

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.baselines import TwoMomentRegressor
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.planning.labels import LabelPlan
 from multiobs.samplers import Improved
 from multiobs.statistics import Statistic

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
-from multiobs.estimators import MultiObservationRegressor
+from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.plots._style import BLUE, GREY, ORANGE, SKY, axes, finish, label, title, unit_of
 from multiobs.statistics import Statistic
 from multiobs.transport.spline import SplinePilot

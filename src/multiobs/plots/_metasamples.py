@@ -7,7 +7,7 @@ import numpy.typing as npt
 from matplotlib.collections import LineCollection
 
 from multiobs._types import FloatArray
-from multiobs.metasamples import Metasamples, metasamples
+from multiobs.estimator.listing import Metasamples, metasamples
 from multiobs.plots._style import BLUE, GREY, ORANGE, SKY, axes, finish, label
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic

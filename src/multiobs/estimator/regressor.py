@@ -10,18 +10,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, categories, samplers, scoring, statistics
+from multiobs import _check, samplers, scoring, statistics
 from multiobs._types import FloatArray
 from multiobs.auto import two_step
 from multiobs.auto.preparation import FitPlan, Prepared, prepare
-from multiobs.categories import Categories
-from multiobs.diagnostics import MetasampleReport, metasample_report
+from multiobs.estimator import categories
+from multiobs.estimator.categories import Categories
+from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
+from multiobs.estimator.intervals import InferenceMixin
+from multiobs.estimator.rows import batch, generator, positions, valid_rows
 from multiobs.fit import regressor, stream
 from multiobs.fit.design import make_design
 from multiobs.fit.solvers import Solution
 from multiobs.fit.stream import Stream
-from multiobs.inference_mixin import InferenceMixin
-from multiobs.rows import batch, generator, positions, valid_rows
 from multiobs.samplers import Replicates, Sampler
 from multiobs.statistics import Statistic, outside_domain
 from multiobs.sums.contraction import LIMIT, Plan

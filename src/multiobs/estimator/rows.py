@@ -13,7 +13,7 @@ from sklearn.utils.validation import (
 
 from multiobs._sklearn import check_sample_weight, validate_data
 from multiobs._types import FloatArray, IntArray
-from multiobs.categories import Categories
+from multiobs.estimator.categories import Categories
 from multiobs.statistics import Statistic
 
 
