@@ -30,7 +30,7 @@ def test_without_the_extra_one_sentence_says_what_to_install() -> None:
 
 
 def test_a_fault_inside_the_package_is_not_taken_for_a_missing_extra() -> None:
-    result = run("demo", code=block("multiobs._commands"))
+    result = run("demo", code=block("multiobs.cli.app"))
     assert "Traceback" in result.stderr
     assert "pip install" not in result.stderr
 

@@ -447,7 +447,7 @@ def test_command(tmp_path):
     pytest.importorskip("matplotlib")
     from typer.testing import CliRunner
 
-    from multiobs.cli_reproduce import reproduce
+    from multiobs.cli.reproduce import reproduce
 
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(reproduce)

@@ -546,7 +546,7 @@ def run_plan(*arguments):
     typer = pytest.importorskip("typer")
     from typer.testing import CliRunner
 
-    from multiobs.cli_plan import plan
+    from multiobs.cli.plan import plan
 
     app = typer.Typer()
     app.command()(plan)

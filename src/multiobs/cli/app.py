@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 
 from multiobs import __version__
-from multiobs.cli_plan import plan
-from multiobs.cli_reproduce import reproduce
+from multiobs.cli.plan import plan
+from multiobs.cli.reproduce import reproduce
 from multiobs.report import print_table
 
 app = typer.Typer(
@@ -42,7 +42,7 @@ def demo(
 ) -> None:
     """Fit the bundled flights: how the spread of arrival delays grows over the day."""
     # Imported here: scikit-learn takes a second that --help should not.
-    from multiobs.demo import run
+    from multiobs.cli.demo import run
 
     console = Console()
     with console.status("fitting"):

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         The words after ``multiobs``; those of the process by default.
     """
     try:
-        from multiobs._commands import app
+        from multiobs.cli.app import app
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] not in EXTRA:
             raise

@@ -1,0 +1,5 @@
+"""The ``multiobs`` command."""
+
+from multiobs.cli.entry import main
+
+__all__ = ["main"]
