@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers
-from multiobs.io import load_flights
+from multiobs.datasets import load_flights
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 flights = load_flights()

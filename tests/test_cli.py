@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from multiobs._tables import Table, print_table
 from multiobs.cli import main
-from multiobs.report import Table, print_table
 
 
 def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
@@ -96,7 +96,7 @@ TABLE = Table("Title", ("name", "value"), (("a", "1"), ("bc", "22")))
 def test_a_table_is_printed_without_rich(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("multiobs.report.find_spec", lambda name: None)
+    monkeypatch.setattr("multiobs._tables.find_spec", lambda name: None)
     print_table(TABLE)
     assert capsys.readouterr().out == "Title\nname  value\na         1\nbc       22\n"
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import multiobs
-from multiobs.io import beside, load_flights
+from multiobs._files import beside
+from multiobs.datasets import load_flights
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "multiobs"

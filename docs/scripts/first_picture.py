@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from multiobs import MultiObservationRegressor, statistics
+from multiobs._files import beside
 from multiobs.baselines import TwoMomentRegressor
-from multiobs.io import beside
 
 TARGET = Path(__file__).parents[1] / "_static" / "first.png"
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito's colours, told apart by everybody

@@ -4,6 +4,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+from multiobs._types import FloatArray
+
 
 def positive(name: str, value: Any) -> float:
     """Return ``value`` as a positive finite float, or raise.
@@ -61,3 +63,26 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
         listed = ", ".join(repr(option) for option in options)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}")
     return value
+
+
+def validate_data(estimator: Any, /, *data: Any, **how: Any) -> Any:
+    """Validate input and set or check ``n_features_in_`` and ``feature_names_in_``.
+
+    With :func:`check_sample_weight` the one place that knows scikit-learn 1.5 from later versions;
+    scikit-learn is imported when first needed.
+    """
+    try:
+        from sklearn.utils.validation import validate_data as validate
+    except ImportError:  # scikit-learn 1.5 has it as a method of the estimator
+        return estimator._validate_data(*data, **how)
+    return validate(estimator, *data, **how)
+
+
+def check_sample_weight(weight: Any, X: FloatArray) -> FloatArray:
+    """Weights of the rows of X as floats, (n,), none of them negative."""
+    from sklearn.utils.validation import _check_sample_weight, check_non_negative
+
+    # Not by _check_sample_weight's own option, whose name changed after scikit-learn 1.5.
+    checked: FloatArray = _check_sample_weight(weight, X, dtype="float64")
+    check_non_negative(checked, "`sample_weight`")
+    return checked

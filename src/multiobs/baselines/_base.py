@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import scoring, statistics
-from multiobs._sklearn import validate_data
+from multiobs._check import validate_data
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
 

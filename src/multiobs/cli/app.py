@@ -7,9 +7,9 @@ import typer
 from rich.console import Console
 
 from multiobs import __version__
+from multiobs._tables import print_table
 from multiobs.cli.plan import plan
 from multiobs.cli.reproduce import reproduce
-from multiobs.report import print_table
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -10,10 +10,11 @@ from scipy.special import comb
 from sklearn.preprocessing import SplineTransformer
 
 from multiobs import statistics
+from multiobs._files import beside
+from multiobs._tables import Table
 from multiobs._types import FloatArray
+from multiobs.datasets import load_flights
 from multiobs.estimator.regressor import MultiObservationRegressor
-from multiobs.io import beside, load_flights
-from multiobs.report import Table
 from multiobs.samplers import Nearby
 
 CLOCK = np.arange(6.0, 21.5, 3.0)  # few flights leave before and after

@@ -38,9 +38,9 @@ def plan(
     import numpy as np
 
     from multiobs import planning, statistics
+    from multiobs._tables import Table, print_table
     from multiobs.experiments.scenarios import scenario as find_scenario
     from multiobs.planning.comparison import HEAD
-    from multiobs.report import Table, print_table
 
     law = find_scenario(scenario) if scenario else None
     what = statistics.resolve(statistic or "variance")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from multiobs._sklearn import check_sample_weight, validate_data
+from multiobs._check import check_sample_weight, validate_data
 from multiobs._types import FloatArray, IntArray
 from multiobs.estimator.categories import Categories
 from multiobs.statistics import Statistic

