@@ -1,4 +1,4 @@
-"""Scan or rank tree: time per anchor by window width, to set NARROW and BLOCK in multiobs.native.rank_sums.
+"""Scan or rank tree: time per anchor by window width, to set NARROW and BLOCK of rank_sums.
 
 Run ``python benchmarks/ranks_switch.py``: nanoseconds an anchor for each kernel and width.
 """

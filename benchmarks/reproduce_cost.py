@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from multiobs import samplers
+from multiobs import contract, samplers
 from multiobs.experiments.grids import Plan
 from multiobs.experiments.methods import statistic_of
 from multiobs.experiments.run import Block, cell_rng, run_block

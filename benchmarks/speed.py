@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from multiobs import MultiObservationRegressor, statistics
+from multiobs import MultiObservationRegressor, contract, statistics
 from multiobs._types import FloatArray
 from multiobs.samplers import Nearby
 from multiobs.statistics.kernels import OrderStatistic, moment

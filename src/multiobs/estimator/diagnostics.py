@@ -6,10 +6,9 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.auto.weights import membership_counts
 from multiobs.statistics import Statistic
 from multiobs.transport.pilots import fit_pilot
-from multiobs.tuples import TupleSet
+from multiobs.tuples import TupleSet, membership_counts
 
 LOOKED_AT = 20_000  # tuples that diameters and drift are read off
 

@@ -239,9 +239,9 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
                 self.statistic_, self.sampler_, x, labels, bool(self.fit_intercept)
             )
         self._stream = stream.extend(self._stream, x, labels, weight)
-        stream = self._stream
-        self.n_metasamples_, self.units_, self.design_ = stream.count, stream.units, stream.design
-        self._accept(stream.solution(), ("rows as they come",), ())
+        held = self._stream
+        self.n_metasamples_, self.units_, self.design_ = held.count, held.units, held.design
+        self._accept(held.solution(), ("rows as they come",), ())
         return self
 
     def metasample_report(self) -> MetasampleReport:

@@ -6,15 +6,11 @@ from typing import final
 import numpy as np
 
 from multiobs._types import BoolArray, FloatArray, IntArray
-from multiobs.auto.weights import binomial
 from multiobs.tuples import (
-    Anchored,
     Graph,
     Tuples,
-    TupleSet,
     Windows,
-    subset_counts,
-    unrank_subsets,
+    binomial,
 )
 
 
@@ -82,27 +78,6 @@ class Chain:
             Tuples(order[other], windows.n_rows),
             number * (m * (m - 1)) / common,
         )
-
-
-def spread_evenly(tuples: TupleSet, size: int, rng: np.random.Generator) -> Tuples:
-    """Draw one of every count/size consecutive tuples: no crowded window is left out by chance.
-
-    >>> windows = Windows(np.arange(50), np.minimum(np.arange(4, 54), 50), arity=3)
-    >>> drawn = spread_evenly(windows, 10, np.random.default_rng(0))
-    >>> drawn.count(), bool(np.all(np.diff(drawn.members[:, 0]) > 0))
-    (10, True)
-    """
-    total = tuples.count()
-    if not isinstance(tuples, Anchored) or size >= total or total >= 2**53:
-        return tuples.sample(size, rng)
-    numbers = ((np.arange(size) + rng.random(size)) * (total / size)).astype(np.int64)
-    q, partners = tuples.arity - 1, tuples.n_partners
-    per_anchor = subset_counts(partners, q)
-    ends = np.cumsum(per_anchor)
-    anchors = np.searchsorted(ends, numbers, side="right").astype(np.int64)
-    within = numbers - (ends[anchors] - per_anchor[anchors])
-    chosen = unrank_subsets(within, q, int(partners.max(initial=0)))
-    return Tuples(tuples.rows_of(anchors, chosen), tuples.n_rows)
 
 
 def draw_in_graph(graph: Graph, drawn: Tuples, rng: np.random.Generator) -> Chain:

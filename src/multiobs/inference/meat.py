@@ -25,16 +25,24 @@ import numpy as np
 from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.auto.weights import binomial, membership_counts
-from multiobs.inference.chain import Chain, draw_in_graph, spread_evenly
-from multiobs.inference.pairs import first_anchors, pair_row_sums
+from multiobs.inference.chain import Chain, draw_in_graph
+from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import Third, of_band, of_independent, of_pairs
 from multiobs.native.window_sums import window_sums
 from multiobs.statistics.kernels import Monomials
 from multiobs.statistics.losses import Loss
 from multiobs.sums.contraction import LIMIT, Features, Lifted, features_of, tuple_weights
 from multiobs.sums.scores import Slope, Term, sum_scores, tuple_scores
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+from multiobs.tuples import (
+    Graph,
+    Tuples,
+    TupleSet,
+    Windows,
+    binomial,
+    first_anchors,
+    membership_counts,
+    spread_evenly,
+)
 
 SAMPLED = 1_000  # tuples drawn for what rows count twice
 LISTED = 30_000  # tuples that are listed rather than drawn

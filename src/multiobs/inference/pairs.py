@@ -2,24 +2,12 @@
 
 import numpy as np
 
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import FloatArray
 from multiobs.native.window_sums import window_sums
 from multiobs.statistics.kernels import Monomials
-from multiobs.tuples import Windows
+from multiobs.tuples import Windows, first_anchors
 
 CHUNK = 8192  # anchors whose labels are measured from their own mean, so that sums do not cancel
-
-
-def first_anchors(windows: Windows) -> IntArray:
-    """First sorted position whose window reaches each position, (n,).
-
-    >>> first_anchors(Windows(np.arange(4), np.array([2, 4, 4, 4]), arity=2)).tolist()
-    [0, 0, 1, 1]
-    """
-    n = windows.stop.size
-    # the first anchor that reaches position j comes after all that stop at or before j
-    first = np.cumsum(np.bincount(windows.stop, minlength=n + 1)[:n])
-    return np.minimum(first, np.arange(n)).astype(np.int64, copy=False)
 
 
 def pair_row_sums(

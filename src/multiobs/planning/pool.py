@@ -1,7 +1,8 @@
 """Choosing m distinct candidates within epsilon for each anchor, in very large pools.
 
-The matching of :mod:`multiobs.samplers.matching` deals the candidates into batches, as Algorithm 2 does
-for its proof. When labels are bought the pool is much larger than the number of anchors, and
+The matching of :mod:`multiobs.samplers.matching` deals the candidates into batches, as
+Algorithm 2 does for its proof. When labels are bought the pool is much larger than the number of
+anchors, and
 one assignment of m candidates to each anchor from the whole pool contains every batched one, so
 it completes at least as many metasamples; and it can prefer the nearest.
 """

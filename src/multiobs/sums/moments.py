@@ -282,9 +282,9 @@ class Evaluator:
             else:
                 for each, more in zip(held, product, strict=True):
                     each += coefficient * more
-        for own, series in by_own.items():
+        for own, values in by_own.items():
             label = powers(chunk.own.y, own)
-            for each, more in zip(total, series, strict=True):
+            for each, more in zip(total, values, strict=True):
                 each += label * more
         if kernel.arity > 2:  # too few partners: the identity cancels, but not to the last bit
             enough = chunk.n_partners >= kernel.arity - 1
@@ -309,8 +309,8 @@ class Evaluator:
                     term if held is None else [a + b for a, b in zip(held, term, strict=True)]
                 )
         return {
-            block: series.multiply(series, own_series, self.p, degree)
-            for block, series in out.items()
+            block: series.multiply(values, own_series, self.p, degree)
+            for block, values in out.items()
         }
 
     def _product(
@@ -325,12 +325,12 @@ class Evaluator:
         if not blocks:
             size = len(series.monomials(self.p, degree))
             n = chunk.anchors.size
-            series = [np.ones(n), *(np.zeros(n) for _ in range(size - 1))]
+            found = [np.ones(n), *(np.zeros(n) for _ in range(size - 1))]
         elif len(blocks) == 1:
-            series = self.block_series(chunk, blocks[0], degree)
+            found = self.block_series(chunk, blocks[0], degree)
         else:
             head = self._product(chunk, blocks[:-1], degree, cache)
             tail = self._product(chunk, blocks[-1:], degree, cache)
-            series = series.multiply(head, tail, self.p, degree)
-        cache[blocks] = series
-        return series
+            found = series.multiply(head, tail, self.p, degree)
+        cache[blocks] = found
+        return found

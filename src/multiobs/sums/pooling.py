@@ -111,8 +111,8 @@ def pool(
                     alpha = tuple(int(v == c) for v in range(d))
                     x_sum[part, c] = found[0][where[alpha]]
                 found = found[1:]
-            for (i, _), series in zip(group, found, strict=True):
-                sums[part, i] = series[0]
+            for (i, _), sum_of in zip(group, found, strict=True):
+                sums[part, i] = sum_of[0]
     for i, kernel in enumerate(kernels):
         if isinstance(kernel, Monomials):
             continue

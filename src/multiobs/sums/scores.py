@@ -325,9 +325,9 @@ def membership(
     for chunk in evaluator.chunks(tuples):
         D = np.zeros((q, chunk.anchors.size, len(evaluator.columns)))
         for kernel, degree, seeds in parts:
-            series = evaluator.anchor_sums(chunk, kernel, degree)
+            sums = evaluator.anchor_sums(chunk, kernel, degree)
             for c in range(q):
-                for each, factor in zip(series, seeds[c], strict=True):
+                for each, factor in zip(sums, seeds[c], strict=True):
                     if factor != 0.0:
                         np.add.at(out[:, c], chunk.anchors, factor * each)
             if by_anchor:

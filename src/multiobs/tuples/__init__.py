@@ -1,5 +1,6 @@
 """Which rows go together: tuples of row numbers, listed or implied."""
 
+from multiobs.tuples.counting import binomial, first_anchors, membership_counts, spread_evenly
 from multiobs.tuples.shapes import (
     Anchored,
     Graph,
@@ -20,10 +21,14 @@ __all__ = [
     "TupleSet",
     "Tuples",
     "Windows",
+    "binomial",
     "concatenate",
+    "first_anchors",
     "group_ends",
+    "membership_counts",
     "order_by",
     "sorted_windows",
+    "spread_evenly",
     "subset_counts",
     "unrank_subsets",
 ]

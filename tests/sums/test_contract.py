@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs import plan
+from multiobs import contract, plan
 from multiobs.samplers import Nearby, Nearest, Replicates, SlidingWindow
 from multiobs.statistics.kernels import (
     Equality,

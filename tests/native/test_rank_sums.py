@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multiobs.native import loader
+from multiobs.native import loader, rank_sums
 from multiobs.native.rank_sums import (
     order_statistic_row_sums,
     order_statistic_row_sums_lists,
@@ -30,8 +30,8 @@ def every_way(function, *arguments):
     for _, native, narrow, block in WAYS:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MULTIOBS_NATIVE", native)
-            patch.setattr(_ranks, "NARROW", narrow)
-            patch.setattr(_ranks, "BLOCK", block)
+            patch.setattr(rank_sums, "NARROW", narrow)
+            patch.setattr(rank_sums, "BLOCK", block)
             assert loader.available() is (native == "1" and loader._load() is not None)
             results.append(function(*arguments))
     return results

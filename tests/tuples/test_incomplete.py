@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from multiobs import MultiObservationRegressor, _progress, statistics
+from multiobs import MultiObservationRegressor, _progress, contract, statistics
 from multiobs.samplers import Nearby
 from multiobs.statistics.kernels import Opaque
 from multiobs.tuples import Graph, Tuples, Windows

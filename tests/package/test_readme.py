@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
 WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text()]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from multiobs import choose_solver
+from multiobs import choose_solver, solve
 from multiobs.fit.risk import MomentRisk, TupleRisk, ridge
 from multiobs.fit.solvers import LBFGS, Newton, Quadratic, Status, highest_start
 from multiobs.statistics.losses import CallableLoss

@@ -10,9 +10,10 @@ from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.auto.forest import honest_leaves
-from multiobs.auto.weights import balanced, membership_counts
+from multiobs.auto.weights import balanced
 from multiobs.samplers import Leaves, Nearby, Nearest, SlidingWindow
 from multiobs.transport.pilots import fit_pilot
+from multiobs.tuples import membership_counts
 
 
 def sine(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import oracle
 import pytest
 from tables import STATISTICS, draw_labels
 
-from multiobs import empirical_risk, statistics
+from multiobs import contract, empirical_risk, statistics
 from multiobs.fit.risk import (
     MomentRisk,
     SumRisk,

@@ -130,7 +130,7 @@ run(grid, path, workers=workers, on_progress=slowly)
 
 
 def start(path, workers=1, limit=0):
-    source = str(Path(__file__).parents[1] / "src")
+    source = str(Path(__file__).parents[2] / "src")
     environment = {**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(path), str(workers), str(limit)],

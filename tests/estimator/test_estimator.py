@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from tables import SAMPLERS, STATISTICS, draw_labels, draw_positions
 
-from multiobs import MultiObservationRegressor, statistics
+from multiobs import MultiObservationRegressor, metasamples, statistics
 from multiobs.experiments import SCENARIOS
 from multiobs.fit.solvers import Status
 from multiobs.samplers import Improved, Nearby, Nearest, Replicates, SlidingWindow

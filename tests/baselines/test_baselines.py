@@ -151,13 +151,13 @@ def test_leverages_are_derivatives_and_sum_to_df(columns):
 
 
 def test_binned_pilot_is_the_pilot(monkeypatch):
-    from multiobs import _axis
+    from multiobs.transport import basis
 
     rng = np.random.default_rng(2)
     x = np.concatenate([rng.random(30_000), [-30.0, 25.0]])
     y = np.sin(20 * np.clip(x, 0, 1)) + rng.standard_normal(len(x))
     binned = SplinePilot().fit(x[:, None], y)
-    monkeypatch.setattr(_axis, "_BINNED_ABOVE", 10**9)
+    monkeypatch.setattr(basis, "_BINNED_ABOVE", 10**9)
     whole = SplinePilot().fit(x[:, None], y)
     np.testing.assert_allclose(
         binned.predict(x[:, None]), whole.predict(x[:, None]), atol=5e-3, rtol=0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multiobs import contract
 from multiobs.native import loader
 from multiobs.statistics.kernels import OrderStatistic, constant, moment
 from multiobs.sums import moments, programs
@@ -131,7 +132,7 @@ def both_ways(windows, kernels, Z, y, weight=None):
     """Tensors from the compiled program and from whole arrays in numpy."""
     fast = contract_all(windows, kernels, Z, y, weight=weight, branch="running sums")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_totals, "window_totals", lambda *_: None)
+        patch.setattr(programs, "window_totals", lambda *_: None)
         plain = contract_all(windows, kernels, Z, y, weight=weight, branch="running sums")
     return fast, plain
 
@@ -222,7 +223,7 @@ def test_columns_of_any_stride():
 
 @NATIVE
 def test_a_program_that_would_be_too_long_is_left_to_numpy(monkeypatch):
-    monkeypatch.setattr(_totals, "LONGEST", 3)
+    monkeypatch.setattr(programs, "LONGEST", 3)
     programs.compile_program.cache_clear()
     windows = Windows(np.arange(5), np.full(5, 5), arity=2)
     rows = moments.Rows(np.ones((5, 1)), np.arange(5.0)[:, None], None)

@@ -5,7 +5,7 @@ import oracle
 import pytest
 from tables import SAMPLERS, STATISTICS, draw_labels, draw_positions
 
-from multiobs import Metasamples
+from multiobs import Metasamples, metasamples
 from multiobs.samplers import Improved, Nearest
 
 PRODUCTS = [
