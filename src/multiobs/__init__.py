@@ -11,15 +11,23 @@ MultiObservationRegressor()
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from multiobs import bounds, samplers, scoring, statistics
-from multiobs.estimator.listing import Metasamples, metasamples
-from multiobs.estimator.regressor import MultiObservationRegressor
-from multiobs.fit.risk import empirical_risk
-from multiobs.fit.solvers import choose_solver, solve
-from multiobs.sums.contraction import contract, plan
-
-if TYPE_CHECKING:
-    from multiobs import baselines, experiments, planning, plots  # noqa: F401 (lazy below)
+if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imported when asked for
+    from multiobs import (
+        baselines,
+        bounds,
+        datasets,
+        experiments,
+        planning,
+        plots,
+        samplers,
+        scoring,
+        statistics,
+    )
+    from multiobs.estimator.listing import Metasamples, metasamples
+    from multiobs.estimator.regressor import MultiObservationRegressor
+    from multiobs.fit.risk import empirical_risk
+    from multiobs.fit.solvers import choose_solver, solve
+    from multiobs.sums.contraction import contract, plan
 
 __version__ = "0.1.0"
 
@@ -30,21 +38,42 @@ __all__ = [
     "bounds",
     "choose_solver",
     "contract",
+    "datasets",
     "empirical_risk",
     "experiments",
     "metasamples",
     "plan",
     "planning",
+    "plots",
     "samplers",
     "scoring",
     "solve",
     "statistics",
 ]
 
-_LAZY = ("baselines", "experiments", "planning", "plots")  # import multiobs stays fast
+# Where each name that is not a folder comes from: `import multiobs` and `multiobs --help` load
+# neither numpy nor scikit-learn.
+_HOMES = {
+    "Metasamples": "multiobs.estimator.listing",
+    "metasamples": "multiobs.estimator.listing",
+    "MultiObservationRegressor": "multiobs.estimator.regressor",
+    "empirical_risk": "multiobs.fit.risk",
+    "choose_solver": "multiobs.fit.solvers",
+    "solve": "multiobs.fit.solvers",
+    "contract": "multiobs.sums.contraction",
+    "plan": "multiobs.sums.contraction",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+    if name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found  # asked for once
+        return found
+    if name in __all__:
         return import_module(f"multiobs.{name}")
     raise AttributeError(f"module 'multiobs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -79,8 +79,8 @@ def test_minimum_requirements_are_the_declared_lower_bounds() -> None:
 
 
 def test_versions_agree() -> None:
-    version = PROJECT["version"]
-    assert multiobs.__version__ == version
+    version = multiobs.__version__
+    assert PROJECT["dynamic"] == ["version"]  # read off multiobs/__init__.py by the build
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
@@ -115,6 +115,26 @@ print(model.predict([[0.5]]).round(6))
     )
     assert run.stderr == ""
     assert run.stdout == "[2.]\n"
+
+
+def test_names_are_imported_when_they_are_asked_for() -> None:
+    program = """
+import sys
+import multiobs
+print([name for name in ("numpy", "scipy", "sklearn") if name in sys.modules])
+for name in multiobs.__all__:
+    if name not in ("plots",):
+        assert getattr(multiobs, name) is not None
+    assert name in dir(multiobs)
+from multiobs import MultiObservationRegressor, metasamples, statistics
+"""
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True
+    )
+    assert run.stderr == ""
+    assert run.stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'variance'"):
+        multiobs.variance  # noqa: B018 (asking is the test)
 
 
 def test_bundled_flights_are_what_their_note_says() -> None:
@@ -166,7 +186,10 @@ def resolve(name: str) -> object:
             found: object = importlib.import_module(".".join(parts[:length]))
         except ModuleNotFoundError:
             continue
-        return inspect.getattr_static(found, parts[-1]) if length < len(parts) else found
+        for part in parts[length:]:  # a module's names may be lazy, a class's may be descriptors
+            lazy = inspect.ismodule(found)
+            found = getattr(found, part) if lazy else inspect.getattr_static(found, part)
+        return found
     raise ModuleNotFoundError(name)
 
 
