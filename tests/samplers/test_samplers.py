@@ -264,6 +264,20 @@ def test_adjacent_rows_do_not_depend_on_the_order_of_ties():
     assert {10} < {i for pair in pairs(outlier, np.arange(11)) for i in pair}
 
 
+def test_neighbours_do_not_depend_on_the_order_of_the_rows():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 5, (60, 2)) / 4
+    order = rng.permutation(60)
+    here = Nearest(4, scale="none").build(X, 3, rng).listed().members
+    there = Nearest(4, scale="none").build(X[order], 3, rng).listed().members
+    back = order[there]
+
+    def key(rows):
+        return sorted((row[0], *sorted(row[1:])) for row in rows.tolist())
+
+    assert key(here) == key(back)
+
+
 @pytest.mark.parametrize("sampler", [SlidingWindow(), Disjoint(), Adjacent()])
 def test_one_column_samplers_name_nearest(sampler):
     with pytest.raises(ValueError, match="needs one column of x, got 2: use Nearest"):

@@ -4,14 +4,10 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from multiobs.samplers import Nearest, matching
 from multiobs.tuples import (
     Graph,
     Tuples,
@@ -174,63 +170,3 @@ def test_lists_join_with_representatives_and_weights():
     assert concatenate([], 3, 4).members.shape == (0, 3)
     assert [part.count() for part in both.chunks(2)] == [2, 1]
     assert list(both.chunks(2))[1].representative.tolist() == [1]
-
-
-# ---------------------------------------------------------------- matching
-
-
-@few
-@given(st.integers(1, 12), st.integers(1, 15), st.integers(1, 3), st.integers(0, 10**6))
-def test_matchings_are_maximum(n, k, d, seed):
-    rng = np.random.default_rng(seed)
-    points, candidates = rng.integers(0, 9, (n, d)) / 8, rng.integers(0, 9, (k, d)) / 8
-    epsilon = rng.choice([0.0, 0.125, 0.25, 0.5])
-    matched = matching.maximum(points, candidates, epsilon)
-    chosen = matched[matched >= 0]
-    assert len(set(chosen.tolist())) == chosen.size
-    gap = np.linalg.norm(points[matched >= 0] - candidates[chosen], axis=1)
-    assert np.all(gap <= epsilon)
-    near = np.linalg.norm(points[:, None] - candidates[None], axis=2) <= epsilon
-    by_scipy = maximum_bipartite_matching(csr_array(near), perm_type="column")
-    assert chosen.size == (by_scipy >= 0).sum()
-    assert chosen.size == oracle.matching_size(points.tolist(), candidates.tolist(), epsilon)
-
-
-@few
-@given(st.integers(1, 10), st.integers(0, 5), st.integers(1, 2), st.integers(0, 10**6))
-def test_whoever_is_left_over_takes_the_free_candidates(n, more, d, seed):
-    rng = np.random.default_rng(seed)
-    points, candidates = rng.random((n, d)), rng.random((n + more, d))
-    matched = matching.complete(points, candidates, 0.1)
-    assert len(set(matched.tolist())) == n
-    assert matched.min() >= 0
-    within = np.linalg.norm(points - candidates[matched], axis=1) <= 0.1
-    assert within.sum() >= (matching.maximum(points, candidates, 0.1) >= 0).sum()
-
-
-def test_the_search_finds_the_largest_perfect_matching_for_pairs():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        points = rng.random((40, 1))
-        n = matching.largest_perfect(points, 1, 0.05)
-
-        def perfect(size, points=points):
-            found = oracle.matching_size(points[:size].tolist(), points[size:].tolist(), 0.05)
-            return found == size
-
-        assert perfect(n)
-        assert not any(perfect(size) for size in range(n + 1, 21))
-
-
-def test_neighbours_do_not_depend_on_the_order_of_the_rows():
-    rng = np.random.default_rng(5)
-    X = rng.integers(0, 5, (60, 2)) / 4
-    order = rng.permutation(60)
-    here = Nearest(4, scale="none").build(X, 3, rng).listed().members
-    there = Nearest(4, scale="none").build(X[order], 3, rng).listed().members
-    back = order[there]
-
-    def key(rows):
-        return sorted((row[0], *sorted(row[1:])) for row in rows.tolist())
-
-    assert key(here) == key(back)

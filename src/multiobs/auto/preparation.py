@@ -13,7 +13,7 @@ from multiobs.auto.forest import honest_leaves
 from multiobs.auto.weights import balanced, even_curvature
 from multiobs.estimator.rows import ValidRows
 from multiobs.fit.units import LabelUnits, label_units
-from multiobs.samplers import Leaves, Nearby, Nearest, Sampler
+from multiobs.samplers import Leaves, Sampler
 from multiobs.samplers.geometry import column_scales
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
@@ -204,9 +204,7 @@ def _settled(
     chosen = choice.sampler
     if isinstance(chosen, str):
         return Leaves(honest_leaves(rows.X, labels, statistic.arity, rng))
-    open_width = isinstance(chosen, Nearby) and chosen.epsilon == "auto"
-    open_count = isinstance(chosen, Nearest) and chosen.n_neighbors == "auto"
-    if not (open_width or open_count) or statistic.arity == 1:
+    if not chosen.is_open() or statistic.arity == 1:
         return chosen
     found = validation.by_validation(
         chosen, statistic, rows.X, rows.place, labels, carried, weight, groups

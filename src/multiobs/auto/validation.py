@@ -11,34 +11,12 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.fit.design import make_design
 from multiobs.fit.linear import fit_linear
 from multiobs.fit.risk import empirical_risk
-from multiobs.samplers import (
-    Nearby,
-    Nearest,
-    Sampler,
-    column_scales,
-    narrowest,
-    paper_epsilon,
-)
+from multiobs.samplers import Sampler, narrowest
 from multiobs.statistics import Statistic
 from multiobs.transport import Carried
 
-WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the paper's epsilon
-NEIGHBOURS = (1, 2, 4, 8, 16)  # times m - 1
 PROBE = 3_000  # rows that the choice is made on, or an eighth of them if these are more
 MOST = 20_000  # but not more than these
-
-
-def candidates(sampler: Nearby | Nearest, X: FloatArray, arity: int) -> list[Sampler]:
-    """Samplers among which validation chooses."""
-    if isinstance(sampler, Nearby):
-        points = X if X.shape[1] == 1 else X / column_scales(X, sampler.scale)
-        base = paper_epsilon(points)
-        if base == 0.0:
-            return [Nearby(0.0, sampler.scale)]
-        return [Nearby(factor * base, sampler.scale) for factor in WIDTHS]
-    most = max(X.shape[0] // 4, arity - 1, 1)
-    counts = sorted({min(factor * max(arity - 1, 1), most) for factor in NEIGHBOURS})
-    return [Nearest(count, sampler.scale) for count in counts if count >= arity - 1]
 
 
 def by_validation(
@@ -55,8 +33,8 @@ def by_validation(
 
     Parameters
     ----------
-    sampler : Nearby("auto") or Nearest("auto")
-        What is to be settled.
+    sampler : Sampler
+        With a width left open.
     statistic : Statistic
         What is estimated.
     X, place, y : ndarray
@@ -66,9 +44,8 @@ def by_validation(
     weight, groups : ndarray or None
         Weights and codes that a tuple never crosses.
     """
-    assert isinstance(sampler, Nearby | Nearest)
     n, m = X.shape[0], statistic.arity
-    options = candidates(sampler, place, m)
+    options = sampler.candidates(place, m)
     if len(options) == 1 or n < 8 * m:
         return options[0]
     most = min(max(PROBE, n // 8), MOST)

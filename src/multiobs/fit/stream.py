@@ -14,7 +14,7 @@ from multiobs.fit.design import Design, make_design
 from multiobs.fit.risk import MomentRisk, empirical_risk
 from multiobs.fit.solvers import Solution, solve
 from multiobs.fit.units import LabelUnits, label_units
-from multiobs.samplers import Nearby, Sampler, SlidingWindow
+from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import PolynomialLoss
 
@@ -61,8 +61,7 @@ class Stream:
 def possible(sampler: str | Sampler) -> bool:
     """Whether rows can be taken as they come: only windows whose width is settled allow it."""
     found = samplers.resolve(sampler) if sampler != "auto" else None
-    settled = isinstance(found, Nearby) and not isinstance(found.epsilon, str)
-    if settled or isinstance(found, SlidingWindow):
+    if found is not None and found.can_stream():
         return True
     raise AttributeError(
         "partial_fit needs sampler=SlidingWindow() or Nearby with a number for epsilon, "
@@ -79,10 +78,7 @@ def begin(
             f"partial_fit needs a loss that is fixed in advance, got {statistic!r}, "
             "whose reference level depends on all rows"
         )
-    fixed = isinstance(sampler, SlidingWindow) or (
-        isinstance(sampler, Nearby) and not isinstance(sampler.epsilon, str)
-    )
-    if not fixed:
+    if not sampler.can_stream():
         raise ValueError(
             "partial_fit needs SlidingWindow() or Nearby with a number for epsilon, "
             f"got {sampler!r}"
@@ -118,7 +114,7 @@ def extend(stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray | No
         both = added if risk is None else risk + added
         assert isinstance(both, MomentRisk)
         risk = both
-    keep = _tail(stream, whole[0])
+    keep = stream.sampler.stream_tail(whole[0], stream.statistic.arity)
     return Stream(
         stream.statistic,
         stream.sampler,
@@ -145,10 +141,3 @@ def _risk(
     found = empirical_risk(stream.statistic, tuples, Z, y, weight=even)
     assert isinstance(found, MomentRisk)
     return found, count
-
-
-def _tail(stream: Stream, x: FloatArray) -> int:
-    """Position of the first row that a later row may still go with."""
-    if isinstance(stream.sampler, Nearby) and not isinstance(stream.sampler.epsilon, str):
-        return int(np.argmax(x[-1] - x <= stream.sampler.epsilon))
-    return max(x.size - (stream.statistic.arity - 1), 0)

@@ -6,32 +6,39 @@ make adjacent differences too small.
 """
 
 from multiobs.samplers.base import (
+    Adjustable,
     Sampler,
+    Streaming,
 )
 from multiobs.samplers.batches import (
     Improved,
     Naive,
 )
+from multiobs.samplers.catalogue import (
+    SAMPLERS,
+    narrowest,
+    resolve,
+)
 from multiobs.samplers.geometry import (
     column_scales,
     paper_epsilon,
 )
-from multiobs.samplers.windows import (
-    SAMPLERS,
-    Adjacent,
-    Disjoint,
+from multiobs.samplers.near import (
     Leaves,
     Nearby,
     Nearest,
     Replicates,
+)
+from multiobs.samplers.windows import (
+    Adjacent,
+    Disjoint,
     SlidingWindow,
-    narrowest,
-    resolve,
 )
 
 __all__ = [
     "SAMPLERS",
     "Adjacent",
+    "Adjustable",
     "Disjoint",
     "Improved",
     "Leaves",
@@ -41,6 +48,7 @@ __all__ = [
     "Replicates",
     "Sampler",
     "SlidingWindow",
+    "Streaming",
     "column_scales",
     "narrowest",
     "paper_epsilon",

@@ -1,6 +1,7 @@
-"""What every sampler is."""
+"""What every sampler is, and what some of them know besides."""
 
 from abc import ABC, abstractmethod
+from typing import final
 
 import numpy as np
 
@@ -20,3 +21,50 @@ class Sampler(ABC):
         groups: IntArray | None = None,
     ) -> TupleSet:
         """Return the tuples of ``arity`` rows of X (n, d)."""
+
+    @final
+    def is_open(self) -> bool:
+        """Whether a width or a number of neighbours is left for validation to choose."""
+        return isinstance(self, Adjustable) and self.left_open()
+
+    @final
+    def candidates(self, X: FloatArray, arity: int) -> list["Sampler"]:
+        """Samplers among which validation chooses: itself where nothing is left open."""
+        if isinstance(self, Adjustable) and self.left_open():
+            return self.widths(X, arity)
+        return [self]
+
+    @final
+    def can_stream(self) -> bool:
+        """Whether rows in increasing x can be taken as they come."""
+        return isinstance(self, Streaming) and self.settled()
+
+    @final
+    def stream_tail(self, x: FloatArray, arity: int) -> int:
+        """Position in sorted x (n,) of the first row that a stream must keep for later rows."""
+        assert isinstance(self, Streaming)
+        return self.tail(x, arity)
+
+
+class Adjustable(Sampler):
+    """A sampler whose width can be left open."""
+
+    @abstractmethod
+    def left_open(self) -> bool:
+        """Whether it is."""
+
+    @abstractmethod
+    def widths(self, X: FloatArray, arity: int) -> list[Sampler]:
+        """The same sampler with each width worth trying on X (n, d)."""
+
+
+class Streaming(Sampler):
+    """A sampler of one column whose tuples span a bounded stretch of x."""
+
+    @abstractmethod
+    def settled(self) -> bool:
+        """Whether that stretch does not depend on rows yet to come."""
+
+    @abstractmethod
+    def tail(self, x: FloatArray, arity: int) -> int:
+        """Position in sorted x (n,) of the first row whose tuples a later row may change."""
