@@ -4,6 +4,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from multiobs._types import FloatArray
 
 
@@ -63,6 +65,26 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
         listed = ", ".join(repr(option) for option in options)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}")
     return value
+
+
+def numbers(name: str, value: Any) -> FloatArray:
+    """Return ``value`` as an array of floats, or raise: text, dates and objects are no numbers.
+
+    >>> numbers("labels", ["1", "b"])
+    Traceback (most recent call last):
+        ...
+    TypeError: labels must be numbers, got values such as '1'
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be rows of equal length, got a ragged list") from None
+    if found.dtype.kind == "O" and all(isinstance(each, Real) for each in found.flat):
+        found = found.astype(np.float64)
+    if found.dtype.kind not in "buif":
+        first = found.reshape(-1)[:1].tolist()
+        raise TypeError(f"{name} must be numbers, got values such as {str(first)[1:-1]}")
+    return found.astype(np.float64, copy=False)
 
 
 def validate_data(estimator: Any, /, *data: Any, **how: Any) -> Any:

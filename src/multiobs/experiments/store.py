@@ -5,7 +5,6 @@ rows are sorted into the results file, which appears under its name only when it
 row carries a checksum of itself, so a damaged or foreign file is recognised and left alone.
 """
 
-import contextlib
 import csv
 import io
 import math
@@ -19,6 +18,8 @@ from typing import NamedTuple, Self, final
 
 if sys.platform != "win32":  # there, two runs in one directory are not noticed
     import fcntl
+
+from multiobs._files import beside
 
 __all__ = ["Cell", "Outcome", "ResultsError", "ResultsStore", "read_results"]
 
@@ -82,7 +83,7 @@ class ResultsStore:
         if self.path.exists():
             self.cells.update(_load(self.path, self.seed)[0])
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-        self._descriptor = os.open(self.journal, flags, 0o644)
+        self._descriptor = os.open(self.journal, flags, 0o666)
         try:
             self._lock()
             kept, size = _load(self.journal, self.seed, torn_tail=True)
@@ -112,19 +113,16 @@ class ResultsStore:
 
     def finish(self) -> None:
         """Write all cells, sorted, as the results file, and drop the journal."""
-        fresh = self.path.with_name(self.path.name + ".new")
         lines = [_line(cell, self.cells[cell], self.seed) for cell in sorted(self.cells)]
         try:
-            with open(fresh, "w", encoding="utf-8", newline="") as file:
+            with (
+                beside(self.path) as fresh,
+                open(fresh, "w", encoding="utf-8", newline="") as file,
+            ):
                 file.write(HEADER + "\n")
                 file.writelines(lines)
-                file.flush()
-                os.fsync(file.fileno())
         except OSError as error:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
-            raise self._unwritable(fresh, error) from error
-        os.replace(fresh, self.path)
+            raise self._unwritable(self.path, error) from error
         self._close()
         self.journal.unlink()
 

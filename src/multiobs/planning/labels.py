@@ -1,21 +1,21 @@
 """Pool-based active learning: which rows to label, and what to do with the labels as they come."""
 
-import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check, statistics
+from multiobs._files import locked
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.estimator.regressor import MultiObservationRegressor
+from multiobs.planning.inputs import read_labels
 from multiobs.planning.selection import Selection, select, wanted
-from multiobs.planning.store import load_arrays, save_arrays
+from multiobs.planning.store import PlanState, read_plan, write_plan
 from multiobs.statistics import Statistic
-
-FORMAT = 1
-ARRAYS = ("anchors", "members", "x_anchors", "x_members", "radius")
 
 
 @final
@@ -27,7 +27,9 @@ class LabelPlan:
     labelled: the label complexity is exactly n m, and every label is used in one metasample.
 
     A plan is made by :meth:`from_pool` or :meth:`load`. Once saved it belongs to its file:
-    :meth:`ask` and :meth:`record` return only when the file holds what they did.
+    :meth:`ask` and :meth:`record` hold the file alone, begin with what it says, and return only
+    when it holds what they did. Any number of programs may share one file: no row is handed out
+    to two of them, and no label is lost.
 
     Attributes
     ----------
@@ -151,8 +153,7 @@ class LabelPlan:
 
     @property
     def _labelled(self) -> BoolArray:
-        flat = self.labels.reshape(self.members.size, -1)
-        return ~np.isnan(flat[:, 0]).reshape(self.members.shape)
+        return _present(self.labels, self._asked)
 
     @property
     def n_labelled(self) -> int:
@@ -193,11 +194,10 @@ class LabelPlan:
             Pool rows, those of one metasample together; empty when everything was asked.
             Rows handed out and not yet answered are ``outstanding``.
         """
-        fresh = np.flatnonzero(~(self._asked | self._labelled).reshape(-1))
-        if count is not None:
-            fresh = fresh[: _check.integer("count", count, low=0)]
-        self._asked.reshape(-1)[fresh] = True
-        self._write()
+        most = None if count is None else _check.integer("count", count, low=0)
+        with self._held() as (labels, asked):
+            fresh = np.flatnonzero(~(asked | _present(labels, asked)).reshape(-1))[:most]
+            asked.reshape(-1)[fresh] = True
         return self.queries[fresh]
 
     def record(self, rows: npt.ArrayLike, labels: npt.ArrayLike) -> None:
@@ -212,29 +212,20 @@ class LabelPlan:
             Pool rows of the plan.
         labels : array_like of shape (k,) or (k, s)
         """
-        which = np.atleast_1d(np.asarray(rows))
-        values = np.asarray(labels, dtype=np.float64)
-        flat = self.labels.reshape(self.members.size, -1)
-        values = values.reshape(which.size, -1) if values.size else values.reshape(0, flat.shape[1])
-        if which.ndim != 1 or (which.size and not np.issubdtype(which.dtype, np.integer)):
-            raise ValueError(f"rows must be a list of row numbers, got {rows!r}")
-        if values.shape != (which.size, flat.shape[1]):
-            raise ValueError(
-                f"labels must have shape ({which.size}, {flat.shape[1]}), got {values.shape}"
-            )
-        if not np.isfinite(values).all():
-            bad = which[~np.isfinite(values).all(axis=1)][0]
-            raise ValueError(f"labels must be finite, got a non-finite one for row {bad}")
+        which, values = read_labels(rows, labels, self.statistic.n_columns)
         places = self._places(which)
         order = np.argsort(places, kind="stable")
         again = np.flatnonzero(np.diff(places[order]) == 0)
-        old = flat[places]
-        clash = ~np.isnan(old[:, 0]) & (old != values).any(axis=1)
-        clash[order[again + 1]] |= (values[order[again]] != values[order[again + 1]]).any(axis=1)
-        if clash.any():
-            raise ValueError(f"a row has one label, got another one for row {which[clash][0]}")
-        flat[places] = values
-        self._write()
+        with self._held() as (known, _):
+            flat = known.reshape(self.members.size, -1)
+            old = flat[places]
+            clash = ~np.isnan(old[:, 0]) & (old != values).any(axis=1)
+            clash[order[again + 1]] |= (values[order[again]] != values[order[again + 1]]).any(
+                axis=1
+            )
+            if clash.any():
+                raise ValueError(f"a row has one label, got another one for row {which[clash][0]}")
+            flat[places] = values
 
     def _places(self, rows: npt.NDArray[Any]) -> IntArray:
         if self._place is None:
@@ -305,8 +296,16 @@ class LabelPlan:
         flat = labels.reshape(groups.size, *labels.shape[2:])
         return model.fit(np.repeat(x, self.arity, axis=0), flat, groups=groups)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the plan and everything recorded to a file, atomically, and stay bound to it.
+
+        A file that holds the same plan keeps what others recorded in it.
+
+        Parameters
+        ----------
+        path : path-like
+        overwrite : bool
+            Whether a file that holds something else may be replaced.
 
         Examples
         --------
@@ -320,26 +319,58 @@ class LabelPlan:
         >>> again.n_labelled, again.missing.tolist() == plan.missing.tolist()
         (3, True)
         """
-        self.path = os.fspath(path)
-        self._write()
+        name = os.fspath(path)
+        if overwrite or not os.path.exists(name):
+            write_plan(name, self._state(self.labels, self._asked))
+        else:
+            with locked(name):
+                known, asked = self._on_disk(name)
+                both = _present(self.labels, asked) & _present(known, asked)
+                if (self.labels[both] != known[both]).any():
+                    clash = (self.labels != known).reshape(*both.shape, -1).any(axis=2) & both
+                    raise ValueError(
+                        f"a row has one label, got another one in {name} for row "
+                        f"{self.members[clash][0]}"
+                    )
+                labels = np.where(np.isnan(known), self.labels, known)
+                asked = asked | self._asked
+                write_plan(name, self._state(labels, asked))
+                self.labels, self._asked = labels, asked
+        self.path = name
 
-    def _write(self) -> None:
+    def refresh(self) -> None:
+        """Take in what other holders of the file have recorded and asked for."""
+        if self.path is not None:
+            with locked(self.path):
+                self.labels, self._asked = self._on_disk(self.path)
+
+    @contextmanager
+    def _held(self) -> Iterator[tuple[FloatArray, BoolArray]]:
+        """Give labels and asked to change; they become the plan's once they are on disk."""
         if self.path is None:
-            return
-        about = {
-            "format": FORMAT,
-            "statistic": self.statistic.name,
-            "parameters": dict(self.statistic.parameters),
-            "epsilon": self.selection.epsilon,
-            "n_pool": self.selection.n_pool,
-        }
-        arrays = {
-            "about": np.array(json.dumps(about)),
-            "labels": self.labels,
-            "asked": self._asked,
-        }
-        arrays |= {name: getattr(self.selection, name) for name in ARRAYS}
-        save_arrays(self.path, arrays)
+            labels, asked = self.labels.copy(), self._asked.copy()
+            yield labels, asked
+        else:
+            with locked(self.path):
+                labels, asked = self._on_disk(self.path)
+                yield labels, asked
+                write_plan(self.path, self._state(labels, asked))
+        self.labels, self._asked = labels, asked
+
+    def _on_disk(self, path: str) -> tuple[FloatArray, BoolArray]:
+        state = read_plan(path)
+        if not state.same_rows(self.selection) or state.labels.shape != self.labels.shape:
+            raise ValueError(
+                f"{path} must be new or hold this plan, got a plan of other rows in it"
+            )
+        return state.labels, state.asked
+
+    def _state(self, labels: FloatArray, asked: BoolArray) -> PlanState:
+        what = self.statistic
+        if what.catalogued:
+            return PlanState(what.name, dict(what.parameters), self.selection, labels, asked)
+        # A user's own functions are not saved: no name in the catalogue may stand for them.
+        return PlanState(f"own {what.name}", {}, self.selection, labels, asked)
 
     @classmethod
     def load(
@@ -352,26 +383,9 @@ class LabelPlan:
         statistic : Statistic, optional
             Needed when it is not in the catalogue, because functions are not saved.
         """
-        arrays = load_arrays(path)
-        if "about" not in arrays:
-            raise ValueError(f"the file must be a saved LabelPlan, got {os.fspath(path)!r}")
-        about = json.loads(str(arrays["about"]))
-        if about["format"] != FORMAT:
-            raise ValueError(f"the format of the plan must be {FORMAT}, got {about['format']!r}")
-        if statistic is None:
-            statistic = _from_catalogue(about["statistic"], about["parameters"])
-        if statistic.arity != arrays["members"].shape[1]:
-            raise ValueError(
-                f"the plan needs a statistic of {arrays['members'].shape[1]} observations, got "
-                f"{statistic!r} of {statistic.arity}"
-            )
-        chosen = {name: arrays[name] for name in ARRAYS}
-        selection = Selection(
-            **chosen, epsilon=float(about["epsilon"]), n_pool=int(about["n_pool"])
-        )
-        plan = cls(statistic, selection)
-        plan.labels = arrays["labels"]
-        plan._asked = arrays["asked"]
+        state = read_plan(path)
+        plan = cls(state.statistic(path, statistic), state.selection)
+        plan.labels, plan._asked = state.labels, state.asked
         plan.path = os.fspath(path)
         return plan
 
@@ -383,10 +397,6 @@ class LabelPlan:
         )
 
 
-def _from_catalogue(name: str, parameters: dict[str, Any]) -> Statistic:
-    if name not in statistics.CATALOGUE:
-        raise ValueError(
-            f"the plan's statistic is not in the catalogue: pass statistic=, got {name!r}"
-        )
-    statistic: Statistic = getattr(statistics, name)(**parameters)
-    return statistic
+def _present(labels: FloatArray, like: BoolArray) -> BoolArray:
+    """Which labels are there, in the shape (n, m) of ``like``."""
+    return ~np.isnan(labels.reshape(like.size, -1)[:, 0]).reshape(like.shape)

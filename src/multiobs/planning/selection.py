@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
+from multiobs.planning.inputs import read_pool
 from multiobs.planning.pool import assign
 
 
@@ -55,7 +56,7 @@ def select(
     >>> sorted([*chosen.anchors.tolist(), *chosen.members.reshape(-1).tolist()])
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
-    points = _read_pool(X)
+    points = read_pool(X)
     total = points.shape[0]
     _check.choice("algorithm", algorithm, ("improved", "naive"))
     _check.choice("scale", scale, ("range", "none"))
@@ -100,16 +101,6 @@ def wanted(budget: int | None, n_metasamples: int | None, m: int) -> int:
     if labels < m:
         raise ValueError(f"budget must cover one metasample of {m} labels, got {labels}")
     return labels // m
-
-
-def _read_pool(X: npt.ArrayLike) -> FloatArray:
-    points: FloatArray = np.asarray(X, dtype=np.float64)
-    points = points[:, None] if points.ndim == 1 else points
-    if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] == 0:
-        raise ValueError(f"X must have shape (N, d) with N, d >= 1, got {np.shape(X)}")
-    if not np.isfinite(points).all():
-        raise ValueError("X must be finite, got NaN or infinity")
-    return points
 
 
 def _unit_box(points: FloatArray) -> FloatArray:

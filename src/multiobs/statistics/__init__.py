@@ -8,6 +8,7 @@ quadratic.  :func:`mean_of`, :func:`ratio_of` and :func:`from_loss` take a user'
 from multiobs.statistics import kernels, losses
 from multiobs.statistics.catalogue import (
     CATALOGUE,
+    build,
     central_moment,
     collision_probability,
     covariance,
@@ -33,6 +34,7 @@ from multiobs.statistics.statistic import Statistic, outside_domain, verify
 __all__ = [
     "CATALOGUE",
     "Statistic",
+    "build",
     "central_moment",
     "collision_probability",
     "covariance",

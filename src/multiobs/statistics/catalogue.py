@@ -1,6 +1,6 @@
 """The catalogue: one function a statistic, each with its formula and an example."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import comb, inf
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from multiobs.statistics.statistic import Statistic
 
 
 def _mean_type(name: str, psi: Kernel, **facts: Any) -> Statistic:
-    return Statistic(name, squared(psi), psi=psi, n_columns=psi.n_columns, **facts)
+    return Statistic(name, squared(psi), psi=psi, n_columns=psi.n_columns, catalogued=True, **facts)
 
 
 def mean() -> Statistic:
@@ -210,6 +210,7 @@ def ucb(
         "shift": "equivariant" if reference == "auto" or loss == "cubic" else None,
         "scale": 1 if reference in ("auto", 0) or loss == "cubic" else None,
         "parameters": parameters,
+        "catalogued": True,
     }
     if loss == "cubic":
         if reference != "auto":
@@ -235,7 +236,14 @@ def standard_deviation() -> Statistic:
     """
     zero = constant(0.0, 2)
     root = RootLoss(_VARIANCE * -1.0, zero, constant(1.0, 2), 0.0)
-    return Statistic("standard_deviation", root, shift="invariant", scale=1, domain=(0.0, inf))
+    return Statistic(
+        "standard_deviation",
+        root,
+        shift="invariant",
+        scale=1,
+        domain=(0.0, inf),
+        catalogued=True,
+    )
 
 
 def dispersion_index() -> Statistic:
@@ -273,7 +281,7 @@ def skewness() -> Statistic:
     root = RootLoss(
         third * third * -1.0, constant(0.0, 6), _VARIANCE * _VARIANCE * _VARIANCE, _minus_skewness
     )
-    return Statistic("skewness", root, shift="invariant", scale=0, unit="1")
+    return Statistic("skewness", root, shift="invariant", scale=0, unit="1", catalogued=True)
 
 
 def kurtosis() -> Statistic:
@@ -296,7 +304,7 @@ def kurtosis() -> Statistic:
 def _ratio_type(name: str, psi: Monomials, chi: Monomials, **facts: Any) -> Statistic:
     m = max(psi.arity, chi.arity)
     psi, chi = psi.with_arity(m), chi.with_arity(m)
-    return Statistic(name, ratio(psi, chi), psi=psi, chi=chi, **facts)
+    return Statistic(name, ratio(psi, chi), psi=psi, chi=chi, catalogued=True, **facts)
 
 
 def _central(k: int) -> Monomials:
@@ -356,6 +364,24 @@ CATALOGUE: dict[str, Callable[[], Statistic]] = {
     "skewness": skewness,
     "kurtosis": kurtosis,
 }
+
+
+def build(name: str, parameters: Mapping[str, Any]) -> Statistic:
+    """Return the catalogue's statistic of this name with these parameters.
+
+    >>> build("ucb", {"lam": 8.0}).parameters["lam"]
+    8.0
+    """
+    _check.choice("statistic", name, tuple(CATALOGUE))
+    made = CATALOGUE[name]
+    # A name alone stands for a default of some; their functions take any parameter.
+    make = made.func if isinstance(made, partial) else made
+    try:
+        return make(**parameters)
+    except TypeError as error:
+        raise ValueError(
+            f"parameters of {name} must be ones it has, got {dict(parameters)!r}"
+        ) from error
 
 
 def resolve(statistic: str | Statistic) -> Statistic:

@@ -43,6 +43,8 @@ class Statistic:
         Columns of y it needs.
     trusted : bool
         False for a user's own functions, which are checked on the data.
+    catalogued : bool
+        Whether :func:`build` makes it again from its name and parameters.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Statistic:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     n_columns: int = 1
     trusted: bool = True
+    catalogued: bool = False
 
     @property
     def arity(self) -> int:
@@ -87,7 +90,7 @@ class Statistic:
         if kind != "squared" and self.domain[0] < 0:
             raise ValueError(f"a {kind} loss needs a nonnegative statistic, got {self.name!r}")
         loss = squared(self.psi) if kind == "squared" else BregmanLoss(kind, self.psi)
-        return replace(self, loss=loss)
+        return replace(self, loss=loss, catalogued=self.catalogued and kind == "squared")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
