@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from multiobs import contract, samplers
-from multiobs.experiments.grids import Plan
+from multiobs.experiments.grids import ReproductionPlan
 from multiobs.experiments.methods import statistic_of
 from multiobs.experiments.run import Block, cell_rng, run_block
 from multiobs.experiments.scenarios import scenario
@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    plan = Plan()
+    plan = ReproductionPlan()
     parts = {
         "figure": plan.figure(),
         "epsilon": plan.epsilons(),

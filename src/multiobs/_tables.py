@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, final
@@ -11,10 +11,26 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 
+def aligned(lines: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """Lay lines of c cells out in columns, those of ``left`` to the left, the others to the right.
+
+    >>> aligned([("hour", "sd"), ("06:00", "28.5")])
+    ['hour     sd', '06:00  28.5']
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if c in left else cell.rjust(width)
+            for c, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
 @final
 @dataclass(frozen=True)
 class Table:
-    """A titled table of texts, first column to the left and the others to the right.
+    """A titled table of texts, words to the left and numbers to the right.
 
     Parameters
     ----------
@@ -24,6 +40,8 @@ class Table:
         Column names.
     rows : sequence of sequences of str, each of length c
         Cells, already formatted.
+    left : collection of int
+        Columns of words.
 
     Examples
     --------
@@ -37,19 +55,11 @@ class Table:
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+    left: Collection[int] = (0,)
 
     def plain(self) -> str:
         """Lay it out with spaces."""
-        lines = [self.head, *self.rows]
-        widths = [max(len(line[c]) for line in lines) for c in range(len(self.head))]
-        text = [
-            "  ".join(
-                cell.ljust(width) if c == 0 else cell.rjust(width)
-                for c, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([self.title, *text])
+        return "\n".join([self.title, *aligned([self.head, *self.rows], self.left)])
 
     def csv(self) -> str:
         """Write it as comma-separated values, without the title."""
@@ -63,7 +73,7 @@ class Table:
 
         table = RichTable(title=self.title, title_justify="left")
         for c, name in enumerate(self.head):
-            table.add_column(name, justify="left" if c == 0 else "right")
+            table.add_column(name, justify="left" if c in self.left else "right")
         for row in self.rows:
             table.add_row(*row)
         return table

@@ -5,7 +5,7 @@ import pytest
 
 from multiobs.experiments.claims import Verdict, judge
 from multiobs.experiments.document import claims_document
-from multiobs.experiments.grids import FACTORS, SIZES, Plan, applies
+from multiobs.experiments.grids import FACTORS, SIZES, ReproductionPlan, applies
 from multiobs.experiments.methods import METHODS, PAPER_METHODS, method
 from multiobs.experiments.run import Request, run
 from multiobs.experiments.scenarios import PANELS
@@ -31,7 +31,7 @@ def test_names_say_everything():
 
 
 def test_full_plan_covers_the_issue():
-    plan = Plan()
+    plan = ReproductionPlan()
     assert plan.reference == 1000
     requests = set(plan.requests())
     assert all(
@@ -44,16 +44,16 @@ def test_full_plan_covers_the_issue():
     assert Request("minvar-exponential", "nearby x32", 1000, 1000) in requests
     assert {request.n for request in requests} >= {10_000, 100_000}
     with pytest.raises(ValueError, match="n must be at least 10, got 2"):
-        Plan(sizes=(2,)).requests()
+        ReproductionPlan(sizes=(2,)).requests()
     with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
-        Plan(trials=0).requests()
+        ReproductionPlan(trials=0).requests()
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """A small grid of everything: the panels' ranking, and material for the claims."""
     path = tmp_path_factory.mktemp("small") / "results.csv"
-    plan = Plan(sizes=(400,), trials=40, sweeps=False, beyond=False)
+    plan = ReproductionPlan(sizes=(400,), trials=40, sweeps=False, beyond=False)
     wanted = (*PAPER_METHODS, "nearby x8")
     return plan, Trials(run([r for r in plan.requests() if r.method in wanted], path))
 
@@ -108,7 +108,7 @@ def minvar_trials(**changed):
 
 
 def verdicts(trials, words):
-    plan = Plan(panels=("minvar-exponential",), sizes=(1000,), beyond=False)
+    plan = ReproductionPlan(panels=("minvar-exponential",), sizes=(1000,), beyond=False)
     return [claim.verdict for claim in judge(trials, plan) if words in claim.sentence]
 
 
@@ -135,7 +135,7 @@ def test_crossing_is_found():
         medians |= {(law, "sliding"): 1.0, (law, "nearby"): 1.0, (law, "2mom linear"): ratio}
     medians |= {("variance-sine", name): 1.5 for name in ("2mom quad", "improved", "disjoint")}
     medians |= {("variance-sine", f"nearby x{f:g}"): 1.5 for f in FACTORS if f != 1}
-    plan = Plan(panels=("variance-sine",), sizes=(1000,), beyond=False)
+    plan = ReproductionPlan(panels=("variance-sine",), sizes=(1000,), beyond=False)
     (claim,) = [c for c in judge(made_up(medians), plan) if "non-linear part" in c.sentence]
     assert claim.verdict is Verdict.CONFIRMED
     assert "better than both at amplitude 0.1, 0.2, 0.3" in claim.measured
@@ -172,8 +172,8 @@ def test_figures_are_drawn_and_repeat(tmp_path):
     pytest.importorskip("matplotlib")
     from multiobs.experiments.reproduce import reproduce
 
-    plan = Plan(panels=("variance-sine", "minvar-exponential"), sizes=(40, 80), trials=3,
-                beyond=False)  # fmt: skip
+    panels = ("variance-sine", "minvar-exponential")
+    plan = ReproductionPlan(panels, sizes=(40, 80), trials=3, beyond=False)
     written = reproduce(plan, tmp_path)
     names = {path.name for path in written}
     assert names == {"results.csv", "claims.md"} | {

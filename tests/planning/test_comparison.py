@@ -8,7 +8,7 @@ import pytest
 
 from multiobs import planning, statistics
 from multiobs.experiments import SCENARIOS
-from multiobs.planning import Problem
+from multiobs.planning import BoundedProblem
 
 
 def test_simulated_error_of_replicates_is_the_theoretical_one():
@@ -40,7 +40,7 @@ def test_a_design_that_forms_no_metasample_has_infinite_error():
 
 
 def test_comparison_table_and_json():
-    problem = Problem("variance", K=0.5, y_range=(-4.0, 4.0))
+    problem = BoundedProblem("variance", K=0.5, y_range=(-4.0, 4.0))
     found = planning.compare_designs(
         0.5, problem, scenario=SCENARIOS["variance-line"], runs=10, limit=200,
         rng=np.random.default_rng(0),
@@ -62,7 +62,7 @@ def test_comparison_table_and_json():
 
 def test_comparison_in_fifty_dimensions_has_no_infinite_json():
     pytest.importorskip("pandas")
-    found = planning.compare_designs(1e-4, Problem("variance", d=50))
+    found = planning.compare_designs(1e-4, BoundedProblem("variance", d=50))
     assert "Infinity" not in found.to_json()
     assert found.to_frame()["design"].tolist()[0] == "two-moment"
 
@@ -70,7 +70,7 @@ def test_comparison_in_fifty_dimensions_has_no_infinite_json():
 def test_comparison_plot():
     plt = pytest.importorskip("matplotlib.pyplot")
     found = planning.compare_designs(
-        0.5, Problem(K=0.5), scenario=SCENARIOS["variance-line"], runs=4, limit=64,
+        0.5, BoundedProblem(K=0.5), scenario=SCENARIOS["variance-line"], runs=4, limit=64,
         rng=np.random.default_rng(0),
     )  # fmt: skip
     ax = found.plot()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from multiobs import bounds, planning, statistics
-from multiobs.planning import Problem
+from multiobs.planning import BoundedProblem
 
 
 def test_sample_size_uses_the_theorems():
-    problem = Problem("variance", d=2, K=0.5, y_range=(0.0, 1.0))
+    problem = BoundedProblem("variance", d=2, K=0.5, y_range=(0.0, 1.0))
     found = planning.sample_size(0.05, problem, delta=0.05, C=2.0)
     L, B = problem.constants.L, problem.constants.B
     assert (L, B) == (1.0, 0.25)
@@ -26,7 +26,7 @@ def test_sample_size_uses_the_theorems():
 
 @pytest.mark.parametrize("theorem", ["slow", "fast", "replicates"])
 def test_guarantee_inverts_sample_size(theorem):
-    problem = Problem("gini_mean_difference", K=0.8)
+    problem = BoundedProblem("gini_mean_difference", K=0.8)
     size = planning.sample_size(0.2, problem, theorem=theorem)
     again = planning.guarantee(problem, labels=size.labels, theorem=theorem)
     assert again == size
@@ -37,7 +37,7 @@ def test_guarantee_inverts_sample_size(theorem):
 
 def test_rademacher_constant_of_the_class_of_a_problem():
     # lines with values in [0, 1/4]: the supremum is over the four extreme lines
-    problem = Problem("variance")
+    problem = BoundedProblem("variance")
     rng = np.random.default_rng(0)
     n = 400
     signs = rng.choice([-1.0, 1.0], size=(2000, n))
@@ -49,9 +49,9 @@ def test_rademacher_constant_of_the_class_of_a_problem():
 
 def test_problems_without_built_in_constants_say_so():
     with pytest.raises(ValueError, match=r"loss_constants must be given .* kurtosis"):
-        planning.sample_size(0.1, Problem("kurtosis", r_range=(1.0, 5.0)))
+        planning.sample_size(0.1, BoundedProblem("kurtosis", r_range=(1.0, 5.0)))
     given = bounds.LossConstants(1.0, 1.0, 0.0)
-    known = Problem("kurtosis", r_range=(1.0, 5.0), loss_constants=given)
+    known = BoundedProblem("kurtosis", r_range=(1.0, 5.0), loss_constants=given)
     assert planning.sample_size(1.0, known).m == 4
     with pytest.raises(ValueError, match="needs a strongly convex risk"):
         planning.sample_size(1.0, known, theorem="fast")
@@ -67,7 +67,7 @@ def test_problems_without_built_in_constants_say_so():
      "cumulant", "collision_probability", "kendall_tau", "ucb", "dispersion_index"],
 )  # fmt: skip
 def test_built_in_problems(name):
-    problem = Problem(name, y_range=(1.0, 2.0))
+    problem = BoundedProblem(name, y_range=(1.0, 2.0))
     found = planning.sample_size(0.5, problem)
     assert found.n >= 1
     assert found.m == statistics.resolve(name).arity

@@ -79,7 +79,7 @@ def test_fitted_statistic_of_a_peer_and_of_other_units():
     assert np.all(np.diff(given.grid) >= 0)
     np.testing.assert_allclose(given.fitted, 1 + given.grid)
     np.testing.assert_allclose(given.band[:, 0], given.grid)
-    assert given.axes_[1].get_ylabel() == "gini mean difference [unit of y]"
+    assert given.axes_[1].get_ylabel() == "Gini's mean difference [unit of y]"
 
 
 def test_fitted_statistic_in_several_columns_holds_the_others_at_their_median():

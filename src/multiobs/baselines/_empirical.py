@@ -1,6 +1,5 @@
 """The paper's second competitor: the statistic of replicates at each x, then a line."""
 
-from math import sqrt
 from typing import Any, Self, final
 
 import numpy as np
@@ -14,7 +13,6 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.baselines._base import Baseline
 from multiobs.baselines._plug_in import check_enough, plug_in
 from multiobs.statistics import Statistic
-from multiobs.statistics.kernels import OrderStatistic
 
 
 @final
@@ -125,7 +123,7 @@ def replicate_design(
     """
     what = statistics.resolve(statistic)
     if n_replicates == "sqrt":
-        k = what.arity if isinstance(what.psi, OrderStatistic) else max(what.arity, round(sqrt(n)))
+        k = what.replicates(n)
     elif isinstance(n_replicates, str):
         raise ValueError(f"n_replicates must be an integer or 'sqrt', got {n_replicates!r}")
     else:

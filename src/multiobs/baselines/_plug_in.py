@@ -5,19 +5,7 @@ import numpy.typing as npt
 
 from multiobs import statistics
 from multiobs._types import FloatArray
-from multiobs.statistics import Statistic
-from multiobs.statistics.kernels import (
-    Equality,
-    Exponent,
-    Kernel,
-    Monomials,
-    Opaque,
-    OrderStatistic,
-    distinct_sum,
-    powers,
-)
-
-_PAIRS_AT_ONCE = 2_000_000
+from multiobs.statistics import KernelMeans, Statistic
 
 
 def plug_in(
@@ -73,134 +61,26 @@ def plug_in(
     total = W.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = _statistic(what, Y, W / total)
-        values = np.where(np.count_nonzero(W > 0, axis=1) >= _support(what), values, np.nan)
+        values = np.where(np.count_nonzero(W > 0, axis=1) >= _means(what).support, values, np.nan)
     return np.asarray(values[0]) if single else values
 
 
-def _support(what: Statistic) -> int:
-    """How many rows the kernels really use: skewness from a root of six labels needs three."""
-    return {"skewness": 3, "ucb": 2, "standard_deviation": 2}.get(what.name, what.arity)
-
-
 def _statistic(what: Statistic, Y: FloatArray, W: FloatArray) -> FloatArray:
-    if what.name == "variance":  # a shorter way to the same number
-        deviation = Y - np.sum(W * Y, axis=1, keepdims=True)
-        return np.asarray(np.sum(W * deviation**2, axis=1) / (1.0 - np.sum(W**2, axis=1)))
-    if what.psi is not None:
-        psi = _mean_of(what.psi, Y, W, what.shift)
-        return psi if what.chi is None else psi / _mean_of(what.chi, Y, W, None)
-    if what.name in ("standard_deviation", "ucb"):
-        spread = np.sqrt(np.maximum(_statistic(statistics.variance(), Y, W), 0.0))
-        if what.name == "standard_deviation":
-            return spread
-        return np.asarray(np.sum(W * Y, axis=1) + float(what.parameters["lam"]) * spread)
-    if what.name == "skewness":
-        variance = _statistic(statistics.variance(), Y, W)
-        return _statistic(statistics.central_moment(3), Y, W) / variance**1.5
-    raise ValueError(
-        f"a plug-in needs a statistic with a kernel or a catalogue name, got {what.name!r}"
-    )
+    means = _means(what)
+    found = [statistics.weighted_mean(kernel, Y, W) for kernel in means.kernels]
+    return means.combine(*found)
 
 
-def _mean_of(kernel: Kernel, Y: FloatArray, W: FloatArray, shift: str | None) -> FloatArray:
-    """Weighted U-statistic of a kernel, chosen by the kernel's type; weights sum to one."""
-    if isinstance(kernel, Monomials):
-        return _monomials(kernel, Y, W, shift)
-    if isinstance(kernel, OrderStatistic):
-        return _ordered(kernel, Y, W)
-    if isinstance(kernel, Equality):
-        return _equal(kernel, Y, W)
-    if isinstance(kernel, Opaque) and kernel.arity <= 2:
-        return _pairs(kernel, Y, W)
-    raise ValueError(
-        f"a plug-in of a kernel without structure must have arity 1 or 2, got {kernel!r}"
-    )
-
-
-def _monomials(kernel: Monomials, Y: FloatArray, W: FloatArray, shift: str | None) -> FloatArray:
-    columns = Y[..., None] if kernel.n_columns == 1 else Y
-    if shift == "invariant":  # power sums of raw labels would cancel
-        columns = columns - np.sum(W[..., None] * columns, axis=1, keepdims=True)
-    m = kernel.arity
-    out = np.zeros(max(len(W), len(columns)))
-    none = (0,) * kernel.n_columns
-    for term, coefficient in kernel.terms.items():
-        padded = tuple(term) + (none,) * (m - len(term))
-        out = out + coefficient * _distinct(padded, columns, W)
-    return out / _distinct((none,) * m, columns, W)
-
-
-def _distinct(exponents: tuple[Exponent, ...], columns: FloatArray, W: FloatArray) -> FloatArray:
-    """Sum over distinct rows of the product of w y^e."""
-    out = np.zeros(max(len(W), len(columns)))
-    for factor, blocks in distinct_sum(tuple((1, exponent) for exponent in exponents)):
-        product = np.full(len(out), factor)
-        for size, exponent in blocks:
-            product = product * np.sum(W**size * powers(columns, exponent), axis=1)
-        out += product
-    return out
-
-
-def _ordered(kernel: OrderStatistic, Y: FloatArray, W: FloatArray) -> FloatArray:
-    r"""Sum over ranks s of c_s E[Y_(s)]: label j is s-th in e_{s-1}(below) e_{m-s}(above) ways."""
-    m = kernel.arity
-    order = np.argsort(Y, axis=1, kind="stable")
-    y = np.take_along_axis(Y, order, axis=1)
-    w = np.take_along_axis(np.broadcast_to(W, (max(len(W), len(Y)), W.shape[1])), order, axis=1)
-    powers = [w**power for power in range(1, m + 1)]
-    below = _elementary([np.cumsum(p, axis=1) - p for p in powers], m - 1)
-    above = _elementary([np.cumsum(p[:, ::-1], axis=1)[:, ::-1] - p for p in powers], m - 1)
-    whole = _elementary([p.sum(axis=1) for p in powers], m)[m]
-    middle = np.sum(w * y, axis=1, keepdims=True)
-    out = np.zeros(len(w))
-    for rank, coefficient in enumerate(kernel.coefs):
-        if coefficient:
-            ways = w * below[rank] * above[m - 1 - rank]
-            out = out + coefficient * (np.sum(ways * (y - middle), axis=1) / whole + middle[:, 0])
-    return out
-
-
-def _elementary(power_sums: list[FloatArray], degree: int) -> list[FloatArray]:
-    """Elementary symmetric polynomials 0..degree from power sums, by Newton's identities."""
-    out = [np.ones_like(power_sums[0])]
-    for k in range(1, degree + 1):
-        total = np.zeros_like(power_sums[0])
-        for i in range(1, k + 1):
-            total += (-1.0) ** (i - 1) * out[k - i] * power_sums[i - 1]
-        out.append(total / k)
-    return out
-
-
-def _equal(kernel: Equality, Y: FloatArray, W: FloatArray) -> FloatArray:
-    m = kernel.arity
-    whole = _elementary([np.sum(W**p, axis=1) for p in range(1, m + 1)], m)[m]
-    out = np.zeros(len(W))
-    for value in np.unique(Y):
-        inside = W * (value == Y)
-        out = out + _elementary([np.sum(inside**p, axis=1) for p in range(1, m + 1)], m)[m]
-    return np.asarray(kernel.scale * out / whole)
-
-
-def _pairs(kernel: Opaque, Y: FloatArray, W: FloatArray) -> FloatArray:
-    if kernel.arity == 1:
-        values = kernel(Y.reshape(-1, 1, *Y.shape[2:])).reshape(Y.shape[:2])
-        return np.asarray(np.sum(W * values, axis=1))
-    i, j = np.triu_indices(W.shape[1], 1)
-    step = max(1, _PAIRS_AT_ONCE // max(len(i), 1))
-    out = np.empty(len(W))
-    for start in range(0, len(W), step):
-        rows = slice(start, start + step) if len(Y) > 1 else slice(0, 1)
-        pairs = np.stack([Y[rows][:, i], Y[rows][:, j]], axis=2)
-        values = kernel(pairs.reshape(-1, *pairs.shape[2:])).reshape(pairs.shape[:2])
-        weight = W[start : start + step][:, i] * W[start : start + step][:, j]
-        out[start : start + step] = np.sum(weight * values, axis=1) / np.sum(weight, axis=1)
-    return out
+def _means(what: Statistic) -> KernelMeans:
+    if what.means is None:
+        raise ValueError(f"a plug-in needs a statistic of means of kernels, got {what!r}")
+    return what.means
 
 
 def check_enough(what: Statistic, rows: int) -> None:
-    """Refuse fewer rows than the statistic has observations."""
-    if rows < _support(what):
+    """Refuse fewer rows than the kernels of the statistic have observations."""
+    if rows < _means(what).support:
         raise ValueError(
-            f"{what.name} needs at least {_support(what)} labels, got {rows} "
+            f"{what.name} needs at least {_means(what).support} labels, got {rows} "
             f"{'sample' if rows == 1 else 'samples'}"
         )

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 from multiobs._types import FloatArray
 from multiobs.baselines._base import Baseline
-from multiobs.baselines._moments import required_moment_function
+from multiobs.baselines._moments import required_moments
 from multiobs.statistics import Statistic
 from multiobs.transport.spline import SplinePilot
 
@@ -75,14 +75,12 @@ class ResidualRegressor(Baseline):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit the mean, then the statistic, to X of shape (n, d) and y of shape (n,)."""
         data, labels, what = self._checked(X, y)
-        function = required_moment_function("ResidualRegressor", what)
+        function = required_moments("ResidualRegressor", what)
         if len(labels) < 2:
             raise ValueError(f"ResidualRegressor needs at least 2 rows, got {len(labels)} sample")
         mean, squared = self._mean(data, labels)
-        if what.name == "mean":
-            target = labels
-        elif not function.needs_positive_variance and what.scale == 2:
-            target = squared  # the variance itself: no smooth of it is needed
+        if function.linear:
+            target = function.value(labels, squared)  # its one-step value, without any smooth
         else:
             smooth = SplinePilot().fit(data, squared).predict(data)
             average = float(squared.mean())

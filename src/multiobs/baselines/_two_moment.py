@@ -12,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.baselines._base import Baseline, positive_variance
-from multiobs.baselines._moments import required_moment_function
+from multiobs.baselines._moments import required_moments
 from multiobs.statistics import Statistic
 
 
@@ -61,7 +61,7 @@ class TwoMomentRegressor(Baseline):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit both moments to X of shape (n, d) and y of shape (n,)."""
         data, labels, what = self._checked(X, y)
-        required_moment_function("TwoMomentRegressor", what)
+        required_moments("TwoMomentRegressor", what)
         self._what = what
         degree = _check.integer("degree", self.degree, low=1)
         # The variance is the same around any origin, and around the mean no digits cancel. A class
@@ -80,7 +80,7 @@ class TwoMomentRegressor(Baseline):
     def _predict(self, X: FloatArray) -> FloatArray:
         mean, second = np.column_stack([model.predict(X) for model in self.moments_]).T
         variance = second - mean**2
-        function = required_moment_function("TwoMomentRegressor", self._what)
-        if function.needs_positive_variance:
+        function = required_moments("TwoMomentRegressor", self._what)
+        if function.rooted:
             variance = positive_variance("TwoMomentRegressor", variance, 0.0)
         return function.value(mean + self._origin, variance)

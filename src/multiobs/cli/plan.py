@@ -38,20 +38,19 @@ def plan(
     import numpy as np
 
     from multiobs import planning, statistics
-    from multiobs._tables import Table, print_table
+    from multiobs._tables import print_table
     from multiobs.experiments.scenarios import scenario as find_scenario
-    from multiobs.planning.comparison import HEAD
 
     law = find_scenario(scenario) if scenario else None
     what = statistics.resolve(statistic or "variance")
     if law is not None:
-        known = getattr(statistics, law.statistic)(**law.parameters)
+        known = statistics.build(law.statistic, law.parameters)
         if statistic and known.name != what.name:
             raise ValueError(
                 f"the statistic must be that of {scenario}, {known.name}, got {statistic}"
             )
         what = known
-    problem = planning.Problem(what, d=dimension, K=lipschitz, y_range=(low, high))
+    problem = planning.BoundedProblem(what, d=dimension, K=lipschitz, y_range=(low, high))
     found = planning.compare_designs(
         target,
         problem,
@@ -66,9 +65,9 @@ def plan(
     if json:
         typer.echo(found.to_json())
         return
-    print_table(Table(found.title, HEAD, found.cells()))
+    print_table(found.table())
     typer.echo(
-        "n: metasamples; rate: exponent of the excess risk in labels; ~: constant unknown; "
+        "n: metasamples; rate: exponent of the excess risk in labels, without a constant; "
         "simulated: labels enough.\n"
         "The theorems hold for every law and are loose for yours"
         + (": compare the last column." if law else "; --scenario simulates one.")

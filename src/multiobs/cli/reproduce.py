@@ -44,7 +44,7 @@ def reproduce(
     Interrupted and started again, the same command goes on where it stopped.
     """
     # Imported here: scikit-learn takes a second that --help should not.
-    from multiobs.experiments.grids import SIZES, Plan
+    from multiobs.experiments.grids import SIZES, ReproductionPlan
     from multiobs.experiments.reproduce import reproduce as run
     from multiobs.experiments.scenarios import PANELS
 
@@ -52,7 +52,7 @@ def reproduce(
         if name not in PANELS:
             raise typer.BadParameter(f"panel must be one of {', '.join(PANELS)}, got {name}")
     sizes = tuple(dict.fromkeys(n)) if n else (100, 400, 1000) if quick else SIZES
-    plan = Plan(
+    plan = ReproductionPlan(
         panels=tuple(name for name in PANELS if not panel or name in panel),
         sizes=tuple(sorted(sizes)),
         trials=trials if trials is not None else 20 if quick else 1000,

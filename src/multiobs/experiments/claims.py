@@ -10,14 +10,14 @@ from multiobs.experiments.grids import (
     AMPLITUDES,
     FACTORS,
     LAMBDAS,
-    Plan,
+    ReproductionPlan,
     amplified,
     lessened,
     nearby,
     replicate_names,
 )
 from multiobs.experiments.methods import PAPER_METHODS
-from multiobs.experiments.summary import Comparison, Trials
+from multiobs.experiments.summary import MethodComparison, Trials
 
 __all__ = ["Claim", "Verdict", "judge"]
 
@@ -49,7 +49,7 @@ class Claim(NamedTuple):
     verdict: Verdict
 
 
-def judge(trials: Trials, plan: Plan) -> list[Claim]:
+def judge(trials: Trials, plan: ReproductionPlan) -> list[Claim]:
     """Judge every claim of the paper's experiments whose cells were measured.
 
     Ratios are of median errors with 95 % bootstrap limits over trials; "better" asks for limits
@@ -65,7 +65,7 @@ def judge(trials: Trials, plan: Plan) -> list[Claim]:
     return found
 
 
-def _best(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _best(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel in plan.panels:
         others = [m for m in PAPER_METHODS if m not in _OURS and (panel, m, n) in trials]
         pairs = {
@@ -92,7 +92,7 @@ def _best_two(trials: Trials, panel: str, n: int) -> bool:
     return set(sorted(methods, key=medians.__getitem__)[:2]) == set(_OURS)
 
 
-def _lines(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _lines(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel in plan.panels:
         if (panel, "2mom linear", n) not in trials:
             continue
@@ -113,7 +113,7 @@ def _lines(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _quadratics(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _quadratics(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     if "variance-line" in plan.panels:
         pairs = [trials.compare("variance-line", n, ours, "2mom quad") for ours in _OURS]
         yield Claim(
@@ -128,8 +128,8 @@ def _quadratics(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
 
 
 def _empirical_pairs(
-    trials: Trials, plan: Plan, n: int
-) -> Iterator[tuple[str, list[Comparison], str]]:
+    trials: Trials, plan: ReproductionPlan, n: int
+) -> Iterator[tuple[str, list[MethodComparison], str]]:
     for panel in ("ucb-gamma", "minvar-exponential"):
         if panel not in plan.panels:
             continue
@@ -146,7 +146,7 @@ def _empirical_pairs(
         yield panel, pairs, f"{_against('empirical', _OURS, pairs)}. At other sizes: {course}"
 
 
-def _slight(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _slight(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel, pairs, text in _empirical_pairs(trials, plan, n):
         verdict = _all_better(pairs)
         if verdict is Verdict.CONFIRMED and min(pair.ratio for pair in pairs) < _SLIGHT:
@@ -161,7 +161,7 @@ def _slight(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _competitive(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _competitive(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel, pairs, _ in _empirical_pairs(trials, plan, n):
         high = max(pair.high for pair in pairs)
         low = max(pair.low for pair in pairs)
@@ -190,7 +190,7 @@ def _widest(trials: Trials, panel: str, n: int, factors: Sequence[float]) -> str
     return min(names, key=lambda name: trials.quartiles(panel, name, n)[1])
 
 
-def _wider(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _wider(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     panel = "minvar-exponential"
     if panel in plan.panels:
         best = _widest(trials, panel, n, [f for f in FACTORS if f > 1])
@@ -205,7 +205,7 @@ def _wider(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _goal(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _goal(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     panel, wide, rivals = "minvar-exponential", "nearby x8", ("sliding", "empirical")
     if panel in plan.panels:
         pairs = [trials.compare(panel, n, wide, rival) for rival in rivals]
@@ -225,7 +225,7 @@ def _goal(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _paper_epsilon(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _paper_epsilon(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel in plan.panels:
         if panel == "minvar-exponential":
             continue  # the paper itself excepts it
@@ -241,7 +241,7 @@ def _paper_epsilon(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _weaker(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _weaker(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     sweeps = [
         (panel, "|f(x)|", "amplitude", [(a, amplified(panel, a)) for a in AMPLITUDES])
         for panel in ("variance-sine", "variance-line")
@@ -290,7 +290,7 @@ def _crossing(values: Sequence[float], ratios: Sequence[float]) -> str:
     return f"{np.exp(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])):.2g}"
 
 
-def _disjoint(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _disjoint(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     for panel in plan.panels:
         pair = trials.compare(panel, n, "sliding", "disjoint")
         yield Claim(
@@ -303,7 +303,7 @@ def _disjoint(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _replicates(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
+def _replicates(trials: Trials, plan: ReproductionPlan, n: int) -> Iterator[Claim]:
     panel = "ucb-gamma"
     if panel in plan.panels:
         names = replicate_names(n)
@@ -320,26 +320,26 @@ def _replicates(trials: Trials, plan: Plan, n: int) -> Iterator[Claim]:
         )
 
 
-def _all_better(pairs: Sequence[Comparison]) -> Verdict:
+def _all_better(pairs: Sequence[MethodComparison]) -> Verdict:
     if all(pair.better for pair in pairs):
         return Verdict.CONFIRMED
     return Verdict.CONTRADICTED if any(pair.worse for pair in pairs) else Verdict.UNDECIDED
 
 
-def _unbeaten(rival: Comparison) -> Verdict:
+def _unbeaten(rival: MethodComparison) -> Verdict:
     """Whether the best rival found is at most a tenth better."""
     if rival.low > _FACTOR_GOAL:
         return Verdict.CONFIRMED
     return Verdict.CONTRADICTED if rival.better else Verdict.UNDECIDED
 
 
-def _short(pair: Comparison) -> str:
+def _short(pair: MethodComparison) -> str:
     return f"{pair.ratio:.3g} [{pair.low:.3g}, {pair.high:.3g}]"
 
 
-def _against(other: str, ours: Sequence[str], pairs: Sequence[Comparison]) -> str:
+def _against(other: str, ours: Sequence[str], pairs: Sequence[MethodComparison]) -> str:
     return "; ".join(f"{a} / {other} {pair}" for a, pair in zip(ours, pairs, strict=True))
 
 
-def _named(one: str, others: Sequence[str], pairs: Sequence[Comparison]) -> str:
+def _named(one: str, others: Sequence[str], pairs: Sequence[MethodComparison]) -> str:
     return "; ".join(f"{one} / {b} {pair}" for b, pair in zip(others, pairs, strict=True))

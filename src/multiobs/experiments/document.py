@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from multiobs.experiments.claims import Verdict, judge
-from multiobs.experiments.grids import BEYOND_SIZES, Plan
+from multiobs.experiments.grids import BEYOND_SIZES, ReproductionPlan
 from multiobs.experiments.methods import ADDITIONS, PAPER_METHODS
 from multiobs.experiments.scenarios import scenario
 from multiobs.experiments.summary import Trials
@@ -11,13 +11,13 @@ from multiobs.experiments.summary import Trials
 __all__ = ["claims_document"]
 
 
-def claims_document(trials: Trials, plan: Plan) -> str:
+def claims_document(trials: Trials, plan: ReproductionPlan) -> str:
     """Write the whole of claims.md."""
     return "\n".join([*_introduction(plan), *_claims(trials, plan), *_rankings(trials, plan),
                       *_medians(trials, plan), *_beyond(trials, plan), ""])  # fmt: skip
 
 
-def _introduction(plan: Plan) -> Iterator[str]:
+def _introduction(plan: ReproductionPlan) -> Iterator[str]:
     yield "# The claims of the paper's experiments, measured"
     yield ""
     yield (
@@ -34,7 +34,7 @@ def _introduction(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _claims(trials: Trials, plan: Plan) -> Iterator[str]:
+def _claims(trials: Trials, plan: ReproductionPlan) -> Iterator[str]:
     claims = judge(trials, plan)
     confirmed = sum(claim.verdict is Verdict.CONFIRMED for claim in claims)
     yield f"## Verdicts: {confirmed} of {len(claims)} rows confirmed"
@@ -50,7 +50,7 @@ def _claims(trials: Trials, plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _rankings(trials: Trials, plan: Plan) -> Iterator[str]:
+def _rankings(trials: Trials, plan: ReproductionPlan) -> Iterator[str]:
     n = plan.reference
     yield f"## Ranking of each panel at n = {n}"
     yield ""
@@ -78,14 +78,14 @@ def _rankings(trials: Trials, plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _medians(trials: Trials, plan: Plan) -> Iterator[str]:
+def _medians(trials: Trials, plan: ReproductionPlan) -> Iterator[str]:
     yield "## Median MSE at every n"
     for panel in plan.panels:
         yield from _table(trials, panel, plan.sizes)
     yield ""
 
 
-def _beyond(trials: Trials, plan: Plan) -> Iterator[str]:
+def _beyond(trials: Trials, plan: ReproductionPlan) -> Iterator[str]:
     if plan.beyond:
         yield "## Beyond the paper: larger n"
         for panel in plan.panels:

@@ -11,7 +11,7 @@ from multiobs.experiments.grids import (
     BEYOND_SIZES,
     FACTORS,
     LAMBDAS,
-    Plan,
+    ReproductionPlan,
     amplified,
     lessened,
     nearby,
@@ -44,14 +44,14 @@ _LEGEND = {
 _FORMATS = ("png", "svg", "pdf")
 
 
-def draw_figure(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
+def draw_figure(trials: Trials, plan: ReproductionPlan, folder: Path) -> list[Path]:
     """Draw median error against n for each panel, quartiles as bands: the paper's figure."""
     methods = (*PAPER_METHODS, *ADDITIONS)
     title = f"Median MSE over {plan.trials} trials, bands from quartile to quartile"
     return _panels(trials, plan, plan.sizes, methods, title, folder / "figure")
 
 
-def draw_beyond(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
+def draw_beyond(trials: Trials, plan: ReproductionPlan, folder: Path) -> list[Path]:
     """Draw the same panels on to 10^5 labels, which enumerating tuples could not reach."""
     sizes = tuple(sorted({*plan.sizes, *BEYOND_SIZES}))
     methods = (*PAPER_METHODS, *ADDITIONS)
@@ -59,7 +59,7 @@ def draw_beyond(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
     return _panels(trials, plan, sizes, methods, title, folder / "beyond")
 
 
-def draw_sweeps(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
+def draw_sweeps(trials: Trials, plan: ReproductionPlan, folder: Path) -> list[Path]:
     """Draw what the footnotes say: wider epsilon, and smaller non-linear parts."""
     n = plan.reference
     pictures: list[tuple[str, Callable[[Any], None]]] = []
@@ -88,7 +88,7 @@ def draw_sweeps(trials: Trials, plan: Plan, folder: Path) -> list[Path]:
 
 def _panels(
     trials: Trials,
-    plan: Plan,
+    plan: ReproductionPlan,
     sizes: Sequence[int],
     methods: Sequence[str],
     title: str,

@@ -9,7 +9,15 @@ from multiobs.experiments.methods import ADDITIONS, METHODS, PAPER_METHODS
 from multiobs.experiments.run import Request
 from multiobs.experiments.scenarios import PANELS, scenario
 
-__all__ = ["AMPLITUDES", "BEYOND_SIZES", "FACTORS", "LAMBDAS", "SIZES", "Plan", "applies"]
+__all__ = [
+    "AMPLITUDES",
+    "BEYOND_SIZES",
+    "FACTORS",
+    "LAMBDAS",
+    "SIZES",
+    "ReproductionPlan",
+    "applies",
+]
 
 SIZES = (50, 100, 200, 400, 800, 1000, 1600, 3200)
 """Labels on the axis of the figure; 1000 is where the claims are judged."""
@@ -24,7 +32,7 @@ _BEYOND_METHODS = (*PAPER_METHODS, "nearby x8", "default", "residual")
 
 
 @final
-class Plan(NamedTuple):
+class ReproductionPlan(NamedTuple):
     """What one call of ``multiobs reproduce`` computes.
 
     Parameters
@@ -42,7 +50,7 @@ class Plan(NamedTuple):
 
     Examples
     --------
-    >>> plan = Plan(("minvar-exponential",), (100,), 10, sweeps=False, beyond=False)
+    >>> plan = ReproductionPlan(("minvar-exponential",), (100,), 10, sweeps=False, beyond=False)
     >>> [request.method for request in plan.requests()]  # doctest: +NORMALIZE_WHITESPACE
     ['improved', 'sliding', 'nearby', 'empirical', 'nearby x8', 'local', 'default']
     """

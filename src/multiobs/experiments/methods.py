@@ -101,11 +101,7 @@ def statistic_of(law: Scenario) -> Statistic:
     >>> statistic_of(SCENARIOS["minvar-exponential"])
     minvar(k=4)
     """
-    if law.statistic == "ucb":
-        return statistics.ucb(float(law.parameters["lam"]))
-    if law.statistic == "minvar":
-        return statistics.minvar(int(law.parameters["k"]))
-    return statistics.resolve(law.statistic)
+    return statistics.build(law.statistic, law.parameters)
 
 
 def _predict(model: Any, x: FloatArray) -> FloatArray:

@@ -117,8 +117,8 @@ def direct_error(n: int, rng: np.random.Generator, *, sampler: str = "sliding") 
 
 @final
 @dataclass(frozen=True)
-class Slope:
-    """Slope of log(mean squared error) against log(n), with its Monte Carlo standard error."""
+class RateSlope:
+    """RateSlope of log(mean squared error) against log(n), with its Monte Carlo standard error."""
 
     slope: float
     standard_error: float
@@ -126,7 +126,7 @@ class Slope:
     means: tuple[float, ...]
 
 
-def log_log_slope(sizes: Sequence[int], errors: Sequence[FloatArray]) -> Slope:
+def log_log_slope(sizes: Sequence[int], errors: Sequence[FloatArray]) -> RateSlope:
     """Least-squares slope of the log of the mean error against log(n).
 
     The standard error carries the Monte Carlo variance of each mean through the fit.
@@ -145,7 +145,7 @@ def log_log_slope(sizes: Sequence[int], errors: Sequence[FloatArray]) -> Slope:
     spread = np.array([each.var(ddof=1) / each.size for each in errors]) / means**2
     centred = log_n - log_n.mean()
     weight = centred / (centred @ centred)
-    return Slope(
+    return RateSlope(
         float(weight @ np.log(means)),
         float(np.sqrt(weight**2 @ spread)),
         tuple(int(n) for n in sizes),
@@ -158,8 +158,8 @@ def log_log_slope(sizes: Sequence[int], errors: Sequence[FloatArray]) -> Slope:
 class RateStudy:
     """Measured slopes of the two routes."""
 
-    direct: Slope
-    two_moment: Slope
+    direct: RateSlope
+    two_moment: RateSlope
 
 
 def measure_rates(

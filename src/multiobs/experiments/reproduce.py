@@ -6,7 +6,7 @@ from typing import Any
 
 from multiobs.experiments.document import claims_document
 from multiobs.experiments.figure import draw_beyond, draw_figure, draw_sweeps
-from multiobs.experiments.grids import Plan
+from multiobs.experiments.grids import ReproductionPlan
 from multiobs.experiments.run import run
 from multiobs.experiments.summary import Trials
 
@@ -14,7 +14,7 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    plan: Plan,
+    plan: ReproductionPlan,
     folder: Path | str,
     *,
     seed: int = 0,

@@ -10,12 +10,12 @@ from scipy import stats
 from multiobs._types import FloatArray, IntArray
 from multiobs.experiments.store import Cell, Outcome
 
-__all__ = ["Comparison", "Spread", "Trials"]
+__all__ = ["MethodComparison", "MedianSpread", "Trials"]
 
 _RESAMPLES = 1000
 
 
-class Spread(NamedTuple):
+class MedianSpread(NamedTuple):
     """Median over trials, its 95 % bootstrap limits, and the quartiles."""
 
     median: float
@@ -25,7 +25,7 @@ class Spread(NamedTuple):
     third_quartile: float
 
 
-class Comparison(NamedTuple):
+class MethodComparison(NamedTuple):
     """Median of one method over that of another: ratio, 95 % limits, paired test, wins.
 
     The limits are a bootstrap over trials; the test is Wilcoxon's signed-rank test of the log ratio
@@ -99,20 +99,20 @@ class Trials:
         """Return the sizes at which a method was measured on a law."""
         return sorted(n for law, how, n in self._errors if (law, how) == (scenario, method))
 
-    def spread(self, scenario: str, method: str, n: int) -> Spread:
+    def spread(self, scenario: str, method: str, n: int) -> MedianSpread:
         """Return the median with its uncertainty and the quartiles."""
         errors = self._errors[scenario, method, n]
         medians = np.median(errors[_resample(len(errors))], axis=1)
         first, middle, third = _quantiles(errors, (0.25, 0.5, 0.75))
         low, high = _quantiles(medians, (0.025, 0.975))
-        return Spread(middle, low, high, first, third)
+        return MedianSpread(middle, low, high, first, third)
 
     def quartiles(self, scenario: str, method: str, n: int) -> tuple[float, float, float]:
         """Return the quartiles and the median between them."""
         first, middle, third = _quantiles(self._errors[scenario, method, n], (0.25, 0.5, 0.75))
         return first, middle, third
 
-    def compare(self, scenario: str, n: int, one: str, other: str) -> Comparison:
+    def compare(self, scenario: str, n: int, one: str, other: str) -> MethodComparison:
         """Compare two methods over the trials that both have."""
         a, b = self._errors[scenario, one, n], self._errors[scenario, other, n]
         both = min(len(a), len(b))
@@ -125,7 +125,7 @@ class Trials:
         low, high = _quantiles(ratios, (0.025, 0.975))
         ties = float(np.mean(a == b))
         wins = float(np.mean(a < b)) + 0.5 * ties
-        return Comparison(float(np.median(a) / np.median(b)), low, high, p, wins)
+        return MethodComparison(float(np.median(a) / np.median(b)), low, high, p, wins)
 
     def ranks(self, scenario: str, n: int, methods: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return the 95 % bootstrap range of each method's rank by median error, 1 the best."""

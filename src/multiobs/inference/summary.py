@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from scipy import stats
 
+from multiobs._tables import aligned
 from multiobs._types import FloatArray
 from multiobs.inference import quantile
 
@@ -50,13 +51,8 @@ class Summary:
         return pd.DataFrame(self.table, index=list(self.names), columns=list(COLUMNS))
 
     def __str__(self) -> str:
-        cells = self._cells()
-        width = max(len(name) for name in (*self.names, ""))
-        widths = [max(len(row[c]) for row in cells) + 2 for c in range(len(COLUMNS))]
-        body = []
-        for name, row in zip(("", *self.names), cells, strict=True):
-            line = "".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
-            body.append(f"{name:<{width}}{line}")
+        named = zip(("", *self.names), self._cells(), strict=True)
+        body = aligned([(name, *row) for name, row in named])
         total = max(len(body[0]), len(self.title), self._facts_width())
         rule, thin = "=" * total, "-" * total
         head = [self.title.center(total).rstrip(), rule, *self._fact_lines(total), thin]

@@ -7,29 +7,29 @@ their labels; :func:`replicates_design` spends a budget when an x can be labelle
 really happens on a law like the user's own, because the bounds are loose.
 """
 
-from .comparison import Comparison, DesignRow, compare_designs
+from .comparison import DesignComparison, DesignRow, compare_designs
 from .labels import LabelPlan
-from .problem import Problem
+from .problem import BoundedProblem
 from .replicates import (
     ReplicateDesign,
     replicates_design,
     u_statistic_variance,
     variance_components,
 )
-from .simulation import Scenario, SimulatedSize, Simulation, simulate, simulated_size
+from .simulation import KnownLaw, SimulatedSize, Simulation, simulate, simulated_size
 from .sizes import SampleSize, guarantee, label_budget, sample_size
 
 __all__ = [
-    "Comparison",
+    "DesignComparison",
     "DesignRow",
-    "Scenario",
+    "KnownLaw",
     "SimulatedSize",
     "Simulation",
     "compare_designs",
     "simulate",
     "simulated_size",
     "LabelPlan",
-    "Problem",
+    "BoundedProblem",
     "ReplicateDesign",
     "SampleSize",
     "guarantee",

@@ -8,9 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from multiobs import _check, bounds
+from multiobs._tables import Table
 from multiobs.bounds.risk import FAST_DELTA
-from multiobs.planning.problem import Problem
-from multiobs.planning.simulation import DESIGNS, Design, Scenario, SimulatedSize, simulated_size
+from multiobs.planning.problem import BoundedProblem
+from multiobs.planning.simulation import DESIGNS, Design, KnownLaw, SimulatedSize, simulated_size
 from multiobs.planning.sizes import Form, Theorem, guarantee, sample_size
 
 WORDS = {
@@ -28,8 +29,8 @@ HEAD = ("design", "by", "n", "labels", "rows", "rate", "simulated")
 class DesignRow:
     """One line of the table.
 
-    design; by: the theorem, "clean ERM" for :func:`multiobs.bounds.clean_excess_risk`, "rate" for
-    an order of magnitude without its constant, or "none";
+    design; by: the theorem, "clean ERM" for :func:`multiobs.bounds.clean_excess_risk`, "rate" where
+    only the exponent is known and no constant (so no number of labels follows), or "none";
     metasamples, labels, rows: what it asks for (None when it does not say); rate: exponent of the
     excess risk in the number of labels; simulated_labels: labels that were enough in simulation,
     None if not simulated or beyond the limit, which simulated says.
@@ -52,13 +53,12 @@ class DesignRow:
             measured = f"> {limit:,}"
         else:
             measured = f"{self.simulated_labels:,}"
-        order = "~ " if self.by == "rate" else ""
         return (
             WORDS[self.design],
             self.by,
             _number(self.metasamples),
-            order + _number(self.labels),
-            order + _number(self.rows),
+            _number(self.labels),
+            _number(self.rows),
             "-" if self.rate is None else f"{self.rate:.2f}",
             measured,
         )
@@ -79,12 +79,12 @@ def _number(value: float | None) -> str:
 
 @final
 @dataclass(frozen=True)
-class Comparison:
+class DesignComparison:
     """Designs compared at one target; a table, JSON, or a plot."""
 
     target: float
     delta: float
-    problem: Problem
+    problem: BoundedProblem
     rows: tuple[DesignRow, ...]
     limit: int
     simulations: tuple[SimulatedSize, ...]
@@ -97,22 +97,13 @@ class Comparison:
             f"{self.problem.resolved!r}, d = {self.problem.d}, K = {self.problem.K:g}"
         )
 
-    def cells(self) -> tuple[tuple[str, ...], ...]:
-        """Rows of texts under ``HEAD``."""
-        return tuple(row.cells(self.limit) for row in self.rows)
+    def table(self) -> Table:
+        """Return the designs as texts."""
+        return Table(self.title, HEAD, [row.cells(self.limit) for row in self.rows], left=(0, 1))
 
     def to_text(self) -> str:
         """Lay the table out with spaces."""
-        lines = [HEAD, *self.cells()]
-        widths = [max(len(line[c]) for line in lines) for c in range(len(HEAD))]
-        text = [
-            "  ".join(
-                cell.ljust(width) if c < 2 else cell.rjust(width)
-                for c, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([self.title, *text])
+        return self.table().plain()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; infinite numbers become None."""
@@ -188,29 +179,29 @@ class Comparison:
 
 def compare_designs(
     target_excess_risk: float,
-    problem: Problem | None = None,
+    problem: BoundedProblem | None = None,
     *,
     delta: float = 0.05,
     C: float = 1.0,
     form: Form = "paper",
-    scenario: Scenario | None = None,
+    scenario: KnownLaw | None = None,
     runs: int = 50,
     limit: int = 20_000,
     rng: np.random.Generator | None = None,
-) -> Comparison:
+) -> DesignComparison:
     r"""Compare the ways of spending labels on one statistic.
 
     Parameters
     ----------
     target_excess_risk : float
         For a squared loss and a statistic inside the class: the mean squared error.
-    problem : Problem, optional
+    problem : BoundedProblem, optional
         Ranges, dimension, K.
     delta : float
         Failure probability; Theorem 2 is listed when it is at most 3 exp(-4).
     C : float
         The universal constant of the sampling lemmas.
-    scenario : Scenario, optional
+    scenario : KnownLaw, optional
         A law like the user's own: with it every design is simulated, because the bounds are
         loose. Needs ``rng``.
     runs, limit : int
@@ -218,42 +209,53 @@ def compare_designs(
 
     Returns
     -------
-    Comparison
+    DesignComparison
 
     Examples
     --------
-    >>> table = compare_designs(0.05, Problem(K=0.5))
+    >>> table = compare_designs(0.05, BoundedProblem(K=0.5))
     >>> [(row.design, row.by, row.labels) for row in table.rows if row.by == "Theorem 1"]
     [('supervised', 'Theorem 1', 89761.0), ('pool', 'Theorem 1', 7248.0)]
     """
-    problem = Problem() if problem is None else problem
+    problem = BoundedProblem() if problem is None else problem
     target = _check.positive("target_excess_risk", target_excess_risk)
     if scenario is not None and rng is None:
         raise ValueError("rng must be a numpy Generator when a scenario is simulated, got None")
     found: dict[str, SimulatedSize] = {}
     if scenario is not None and rng is not None:
         for design in DESIGNS:
-            if design == "two-moment" and problem.resolved.name not in TWO_MOMENT:
+            if design == "two-moment" and not _rivals(problem):
                 continue
             found[design] = simulated_size(
                 scenario, design, target, statistic=problem.statistic, delta=delta, runs=runs,
                 limit=limit, rng=rng,
             )  # fmt: skip
     rows = [
-        _row(design, by, target, problem, delta, C, form, found.get(design))
+        _row(
+            design,
+            by,
+            found.get(design),
+            target=target,
+            problem=problem,
+            delta=delta,
+            C=C,
+            form=form,
+        )
         for design, by in _lines(problem, delta)
     ]
-    return Comparison(target, delta, problem, tuple(rows), limit, tuple(found.values()))
+    return DesignComparison(target, delta, problem, tuple(rows), limit, tuple(found.values()))
 
 
-TWO_MOMENT = ("variance", "standard_deviation", "ucb", "dispersion_index", "squared_cv")
+def _rivals(problem: BoundedProblem) -> bool:
+    """Whether the route through two moments leads to this statistic, and is another one."""
+    return problem.resolved.moments is not None and problem.arity > 1
 
 
-def _lines(problem: Problem, delta: float) -> list[tuple[Design, str]]:
+def _lines(problem: BoundedProblem, delta: float) -> list[tuple[Design, str]]:
     fast = problem.sigma > 0 and problem.K > 0 and delta <= FAST_DELTA
     theorems = ["Theorem 1", "Theorem 2"] if fast else ["Theorem 1"]
     lines: list[tuple[Design, str]] = []
-    if problem.resolved.name in TWO_MOMENT:
+    if _rivals(problem):
         lines.append(("two-moment", "rate"))
     for design in ("supervised", "pool"):
         lines += [(design, by) for by in theorems]
@@ -263,12 +265,13 @@ def _lines(problem: Problem, delta: float) -> list[tuple[Design, str]]:
 def _row(
     design: Design,
     by: str,
+    simulated: SimulatedSize | None,
+    *,
     target: float,
-    problem: Problem,
+    problem: BoundedProblem,
     delta: float,
     C: float,
     form: Form,
-    simulated: SimulatedSize | None,
 ) -> DesignRow:
     measured = None if simulated is None else simulated.labels
     known = simulated is not None
@@ -276,8 +279,7 @@ def _row(
         return DesignRow(design, by, None, None, None, None, known, measured)
     if design == "two-moment":
         exponent = float(bounds.rate_exponent("two-moment", problem.d))
-        order = float(np.exp(min(np.log(target) / exponent, 709.0)))
-        return DesignRow(design, by, None, order, order, exponent, known, measured)
+        return DesignRow(design, by, None, None, None, exponent, known, measured)
     theorem: Theorem = "replicates"
     if design != "replicates":
         theorem = "slow" if by == "Theorem 1" else "fast"

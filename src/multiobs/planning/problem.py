@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 @final
 @dataclass(frozen=True)
-class Problem:
+class BoundedProblem:
     r"""A regression problem as the theorems see it: x in [0, 1]^d, y and predictions bounded.
 
     The class is that of all affine functions of x whose values lie in ``r_range``. Written as
@@ -39,7 +39,7 @@ class Problem:
 
     Examples
     --------
-    >>> problem = Problem("variance", y_range=(0.0, 1.0), K=0.5)
+    >>> problem = BoundedProblem("variance", y_range=(0.0, 1.0), K=0.5)
     >>> problem.predictions, problem.constants
     ((0.0, 0.25), LossConstants(L=1.0, B=0.25, curvature=2.0))
     >>> round(problem.sigma, 6), problem.arity
@@ -74,12 +74,28 @@ class Problem:
     @property
     def predictions(self) -> Range:
         """Range of the predictions."""
-        return _default_predictions(self) if self.r_range is None else self.r_range
+        if self.r_range is not None:
+            return self.r_range
+        known = self.resolved.ranges
+        found = None if known is None else known.values(self.y_range)
+        if found is None:
+            raise ValueError(
+                f"r_range must be given for this statistic, got none for {self.resolved!r}"
+            )
+        return found
 
     @property
     def constants(self) -> LossConstants:
         """L, B and curvature of the loss on the ranges of y and of the predictions."""
-        return _constants(self) if self.loss_constants is None else self.loss_constants
+        if self.loss_constants is not None:
+            return self.loss_constants
+        known = self.resolved.ranges
+        if known is None or known.constants is None:
+            raise ValueError(
+                f"loss_constants must be given for this statistic, got none for {self.resolved!r} "
+                "(known for kernels with a known range, ucb, dispersion_index)"
+            )
+        return known.constants(self.y_range, self.predictions)
 
     @property
     def rademacher_constant(self) -> float:
@@ -97,52 +113,3 @@ class Problem:
     def sigma(self) -> float:
         """Modulus of strong convexity of the risk when x is uniform; 0 if there is none."""
         return self.constants.curvature / 3
-
-
-def _kernel_range(problem: Problem) -> Range | None:
-    """Range of psi of a mean-type statistic, None when it is not built in."""
-    what, y = problem.resolved, problem.y_range
-    order = int(what.parameters.get("order", 2))
-    name = what.name
-    if name in ("central_moment", "cumulant"):
-        name = {1: "mean", 2: "variance", 3: "third_central_moment"}.get(order, name)
-    if what.form != "mean" or name not in bounds.constants.KERNELS:
-        return None
-    return bounds.kernel_range(name, y, order=order)
-
-
-def _default_predictions(problem: Problem) -> Range:
-    what = problem.resolved
-    a, b = problem.y_range
-    if what.name in ("variance", "central_moment", "cumulant") and what.arity == 2:
-        return 0.0, (b - a) ** 2 / 4  # Popoviciu: no law on [a, b] has a larger variance
-    if what.name == "standard_deviation":
-        return 0.0, (b - a) / 2
-    if what.name == "ucb":
-        return a, b + float(what.parameters["lam"]) * (b - a) / 2
-    if what.name == "dispersion_index" and a > 0:
-        return 0.0, (b - a) ** 2 / (4 * a)
-    found = _kernel_range(problem)
-    if found is None:
-        raise ValueError(f"r_range must be given for this statistic, got none for {what!r}")
-    return found
-
-
-def _constants(problem: Problem) -> LossConstants:
-    what, y, r = problem.resolved, problem.y_range, problem.predictions
-    psi = _kernel_range(problem)
-    if psi is not None:
-        return bounds.squared_loss_constants(psi, r)
-    if what.name == "ucb" and what.parameters["loss"] == "cubic":
-        return bounds.ucb_loss_constants(float(what.parameters["lam"]), y, r, loss="cubic")
-    if what.name == "ucb":
-        level = what.parameters["reference"]
-        # 'auto' follows a pilot that lies somewhere in the range of y: its lower end is farthest.
-        c = y[0] if level == "auto" else float(level)
-        return bounds.ucb_loss_constants(float(what.parameters["lam"]), y, r, reference=c)
-    if what.name == "dispersion_index":
-        return bounds.ratio_loss_constants((0.0, (y[1] - y[0]) ** 2 / 2), y, r, chi_mean=y[0])
-    raise ValueError(
-        f"loss_constants must be given for this statistic, got none for {what!r} "
-        "(built in: those with a known kernel range, ucb, dispersion_index)"
-    )

@@ -20,7 +20,7 @@ Design = Literal["two-moment", "supervised", "default", "pool", "replicates"]
 DESIGNS: tuple[Design, ...] = ("two-moment", "supervised", "default", "pool", "replicates")
 
 
-class Scenario(Protocol):
+class KnownLaw(Protocol):
     """A law that can be drawn from and whose statistic is known.
 
     The laws of :data:`multiobs.experiments.SCENARIOS` are such; so is any object with these
@@ -70,7 +70,7 @@ class Simulation:
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: KnownLaw,
     design: Design,
     labels: int,
     *,
@@ -84,7 +84,7 @@ def simulate(
 
     Parameters
     ----------
-    scenario : Scenario
+    scenario : KnownLaw
         The law.
     design : {"two-moment", "supervised", "default", "pool", "replicates"}
         - two-moment: nearest-neighbour averages of y and of y^2 over :math:`n^{2/(2+d)}` rows,
@@ -139,7 +139,7 @@ def _table(x: FloatArray) -> FloatArray:
 
 
 def _fit(
-    scenario: Scenario,
+    scenario: KnownLaw,
     design: Design,
     labels: int,
     what: Statistic,
@@ -185,7 +185,7 @@ class SimulatedSize:
 
 
 def simulated_size(
-    scenario: Scenario,
+    scenario: KnownLaw,
     design: Design,
     target: float,
     *,

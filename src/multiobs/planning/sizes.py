@@ -5,7 +5,7 @@ from math import ceil, inf, isfinite, sqrt
 from typing import Any, Literal, final
 
 from multiobs import _check, bounds
-from multiobs.planning.problem import Problem
+from multiobs.planning.problem import BoundedProblem
 
 Theorem = Literal["slow", "fast", "replicates"]
 Form = Literal["paper", "repaired"]
@@ -40,7 +40,7 @@ class SampleSize:
 
 def sample_size(
     target_excess_risk: float,
-    problem: Problem | None = None,
+    problem: BoundedProblem | None = None,
     *,
     theorem: Theorem = "slow",
     delta: float = 0.05,
@@ -54,7 +54,7 @@ def sample_size(
     target_excess_risk : float
         The excess risk wanted, in units of the loss; for a squared loss and a statistic inside
         the class it is the mean squared error of the fit.
-    problem : Problem, optional
+    problem : BoundedProblem, optional
         Ranges, dimension and K; the variance of labels in [0, 1] with d = K = 1 by default.
     theorem : {"slow", "fast", "replicates"}
         Theorem 1 (any law of x), Theorem 2 (uniform x, strongly convex risk), or m labels at each
@@ -77,11 +77,11 @@ def sample_size(
 
     Examples
     --------
-    >>> size = sample_size(0.1, Problem(K=0.5), theorem="slow")
+    >>> size = sample_size(0.1, BoundedProblem(K=0.5), theorem="slow")
     >>> size.n, size.labels, size.excess_risk <= 0.1
     (906, 1812, True)
     """
-    problem = Problem() if problem is None else problem
+    problem = BoundedProblem() if problem is None else problem
     target = _check.positive("target_excess_risk", target_excess_risk)
     _check.choice("theorem", theorem, THEOREMS)
     found, m = problem.constants, problem.arity
@@ -119,7 +119,7 @@ def sample_size(
 
 def label_budget(
     target_excess_risk: float,
-    problem: Problem | None = None,
+    problem: BoundedProblem | None = None,
     *,
     theorem: Theorem = "slow",
     delta: float = 0.05,
@@ -131,14 +131,14 @@ def label_budget(
 
     Examples
     --------
-    >>> label_budget(0.1, Problem(K=0.5))
+    >>> label_budget(0.1, BoundedProblem(K=0.5))
     1812
     """
     return sample_size(target_excess_risk, problem, theorem=theorem, delta=delta, form=form).labels
 
 
 def guarantee(
-    problem: Problem | None = None,
+    problem: BoundedProblem | None = None,
     *,
     labels: int | None = None,
     rows: float | None = None,
@@ -158,13 +158,13 @@ def guarantee(
 
     Examples
     --------
-    >>> promise = guarantee(Problem(K=0.5), labels=1812)
+    >>> promise = guarantee(BoundedProblem(K=0.5), labels=1812)
     >>> promise.n, round(promise.excess_risk, 4)
     (906, 0.1)
-    >>> guarantee(Problem(K=0.5), rows=promise.rows).n
+    >>> guarantee(BoundedProblem(K=0.5), rows=promise.rows).n
     906
     """
-    problem = Problem() if problem is None else problem
+    problem = BoundedProblem() if problem is None else problem
     _check.choice("theorem", theorem, THEOREMS)
     if (labels is None) == (rows is None):
         raise ValueError("give exactly one of labels and rows, got both or neither")
@@ -177,7 +177,7 @@ def guarantee(
     return _describe(n, problem, theorem, delta, C, form)
 
 
-def _rows(n: int, problem: Problem, theorem: Theorem, delta: float, C: float) -> float:
+def _rows(n: int, problem: BoundedProblem, theorem: Theorem, delta: float, C: float) -> float:
     if theorem == "replicates":
         return float(n)
     if theorem == "slow":
@@ -187,7 +187,7 @@ def _rows(n: int, problem: Problem, theorem: Theorem, delta: float, C: float) ->
     return n + float(drawn)
 
 
-def _fitting(rows: float, problem: Problem, theorem: Theorem, delta: float, C: float) -> int:
+def _fitting(rows: float, problem: BoundedProblem, theorem: Theorem, delta: float, C: float) -> int:
     """Largest n whose rows fit, by bisection: the rows grow with n."""
     low, high = 0, ceil(rows)
     least = ceil(1 / (problem.arity * problem.K)) + 1 if theorem == "fast" and problem.K else 1
@@ -203,7 +203,7 @@ def _fitting(rows: float, problem: Problem, theorem: Theorem, delta: float, C: f
 
 
 def _describe(
-    n: int, problem: Problem, theorem: Theorem, delta: float, C: float, form: Form
+    n: int, problem: BoundedProblem, theorem: Theorem, delta: float, C: float, form: Form
 ) -> SampleSize:
     found, m = problem.constants, problem.arity
     rademacher = problem.rademacher_constant / sqrt(n)
@@ -228,7 +228,7 @@ def _describe(
     return SampleSize(theorem, n, m, n * m, rows, epsilon, float(risk), delta)
 
 
-def _sigma(problem: Problem) -> float:
+def _sigma(problem: BoundedProblem) -> float:
     if problem.sigma <= 0:
         raise ValueError(
             "the fast rate needs a strongly convex risk, got curvature 0 for "

@@ -14,8 +14,6 @@ from multiobs.plots._style import (
     axes,
     finish,
     label,
-    title,
-    unit_of,
 )
 from multiobs.scoring import Backtest
 
@@ -83,7 +81,7 @@ class BacktestDisplay:
         texts = [f"{name}: {report.lights[name]}" for name in names]
         top.set_yticks(range(len(names)), texts)
         top.set_ylim(len(names) - 0.5, -0.5)
-        unit = unit_of(report.statistic, y_unit) if report.statistic.form == "mean" else ""
+        unit = report.statistic.unit_in(y_unit) if report.statistic.form == "mean" else ""
         top.set_xlabel(label("too low by: mean identification, 95 % interval", unit))
         finish(top, legend=False)
         table = report.sensitivity.columns
@@ -104,7 +102,7 @@ class BacktestDisplay:
         bottom.minorticks_off()
         bottom.set_xlabel("window [rows in time]")
         bottom.set_ylabel("score less the best")
-        bottom.set_title(f"Backtest of {title(report.statistic)}: sensitivity", fontsize="medium")
+        bottom.set_title(f"Backtest of {report.statistic.title}: sensitivity", fontsize="medium")
         bottom.margins(y=0.1)
         low, high = bottom.get_ylim()
         bottom.set_ylim(low, high + 0.4 * (high - low))  # room for the legend

@@ -9,7 +9,7 @@ from scipy import stats
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.plots._style import BLUE, GREY, axes, finish, label, title
+from multiobs.plots._style import BLUE, GREY, axes, finish, label
 
 
 @final
@@ -93,7 +93,7 @@ class CoefficientDisplay:
                 names = list(known)
         factor = np.ones(coef.size) if scale is None else np.asarray(scale, dtype=np.float64)
         suffix = "" if scale is None else ", per sd of the feature"
-        quantity = title(estimator.statistic_) + suffix
+        quantity = estimator.statistic_.title + suffix
         return cls(names, coef * factor, se * np.abs(factor), level, quantity).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:

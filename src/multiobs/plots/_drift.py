@@ -5,7 +5,7 @@ from typing import Any, Self, final
 import numpy.typing as npt
 
 from multiobs import scoring
-from multiobs.plots._style import BLUE, GREY, ORANGE, axes, finish, label, title, unit_of
+from multiobs.plots._style import BLUE, GREY, ORANGE, axes, finish, label
 from multiobs.scoring import DriftCurve
 from multiobs.statistics import Statistic
 
@@ -81,8 +81,8 @@ class DriftBiasDisplay:
         self.ax_.axvline(c.paper, color=GREY, ls=":", lw=1.2, label=f"paper's ε = {c.paper:.3g}")
         self.ax_.set_xscale("log")
         self.ax_.set_xlabel(f"width of the windows, in the units of {x_label}")
-        unit = unit_of(c.statistic, y_unit)
-        self.ax_.set_ylabel(label(f"{title(c.statistic)}, averaged over x", unit))
+        unit = c.statistic.unit_in(y_unit)
+        self.ax_.set_ylabel(label(f"{c.statistic.title}, averaged over x", unit))
         if c.statistic.domain[0] == 0:
             self.ax_.set_ylim(bottom=0)
         finish(self.ax_)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import scoring
-from multiobs.plots._style import BLUE, CYCLE, DASHES, GREY, axes, finish, label, title, unit_of
+from multiobs.plots._style import BLUE, CYCLE, DASHES, GREY, axes, finish, label
 from multiobs.scoring import EpsilonPath
 
 
@@ -77,7 +77,7 @@ class EpsilonPathDisplay:
                 p.epsilon, p.estimate[:, q], marker="o", ms=4, lw=1.5, color=CYCLE[(q + 1) % 7],
                 ls=DASHES[q % 7], label=f"at x = {where}",
             )  # fmt: skip
-        bottom.set_ylabel(label(title(p.statistic), unit_of(p.statistic, y_unit)))
+        bottom.set_ylabel(label(p.statistic.title, p.statistic.unit_in(y_unit)))
         bottom.set_xlabel(f"ε, in the units of {x_label}")
         top.margins(y=0.25)
         finish(top)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.estimator.regressor import MultiObservationRegressor
-from multiobs.plots._style import BLUE, GREY, ORANGE, SKY, axes, finish, label, title, unit_of
+from multiobs.plots._style import BLUE, GREY, ORANGE, SKY, axes, finish, label
 from multiobs.statistics import Statistic
 from multiobs.transport.spline import SplinePilot
 
@@ -191,7 +191,7 @@ class FittedStatisticDisplay:
         if y.ndim != 1:
             raise ValueError(f"the display needs y with one column, got shape {y.shape}")
         mean = None
-        if statistic.name in ("variance", "standard_deviation"):
+        if statistic.moments is not None and statistic.moments.spread is not None:
             mean = SplinePilot().fit(X, y).predict(at)
         made = cls(statistic, X[:, column], y, at[:, column], fitted, band, level, mean)
         return made.plot(ax=ax, x_label=x_label, y_unit=y_unit)
@@ -208,8 +208,8 @@ class FittedStatisticDisplay:
         )
         if self.mean is not None:
             self._ribbons(top)
-        unit = unit_of(self.statistic, y_unit)
-        name = title(self.statistic)
+        unit = self.statistic.unit_in(y_unit)
+        name = self.statistic.title
         if self.band is not None:
             share = "band" if self.level is None else f"{100 * self.level:g} % confidence band"
             bottom.fill_between(
@@ -228,9 +228,11 @@ class FittedStatisticDisplay:
         return self
 
     def _ribbons(self, ax: Any) -> None:
+        moments = self.statistic.moments
         assert self.mean is not None
-        variance = self.statistic.name == "variance"
-        sd = np.sqrt(np.maximum(self.fitted, 0.0)) if variance else np.maximum(self.fitted, 0.0)
+        assert moments is not None
+        assert moments.spread is not None
+        sd = moments.spread(self.fitted)
         for times, shade in ((2, 0.25), (1, 0.4)):
             ax.fill_between(
                 self.grid, self.mean - times * sd, self.mean + times * sd, color=SKY, alpha=shade,

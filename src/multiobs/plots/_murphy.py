@@ -6,7 +6,7 @@ from typing import Any, Self, final
 import numpy.typing as npt
 
 from multiobs import scoring
-from multiobs.plots._style import CYCLE, DASHES, GREY, axes, finish, label, title, unit_of
+from multiobs.plots._style import CYCLE, DASHES, GREY, axes, finish, label
 from multiobs.samplers import Sampler
 from multiobs.scoring import Murphy
 from multiobs.statistics import Statistic
@@ -80,7 +80,7 @@ class MurphyDisplay:
         pair = c.difference is not None and c.difference_se is not None
         self.figure_, self.axes_ = axes(ax, 2 if pair else 1, (3, 2) if pair else None)
         top, bottom = self.axes_[0], self.axes_[-1]
-        unit = unit_of(c.statistic, y_unit)
+        unit = c.statistic.unit_in(y_unit)
         for i, name in enumerate(c.names):
             top.plot(c.theta, c.scores[i], color=CYCLE[i % 7], ls=DASHES[i % 7], lw=1.8, label=name)
         top.set_ylabel(label("mean elementary score", unit))
@@ -98,5 +98,5 @@ class MurphyDisplay:
             )
             bottom.set_ylabel(label("difference", unit))
             finish(bottom)
-        bottom.set_xlabel(label(f"threshold θ, {title(c.statistic)}", unit))
+        bottom.set_xlabel(label(f"threshold θ, {c.statistic.title}", unit))
         return self

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import scoring, statistics
-from multiobs.plots._style import BLUE, GREY, ORANGE, axes, finish, label, title, unit_of
+from multiobs.plots._style import BLUE, GREY, ORANGE, axes, finish, label
 from multiobs.samplers import Sampler
 from multiobs.scoring import Reliability
 from multiobs.statistics import Statistic
@@ -120,8 +120,8 @@ class ReliabilityDisplay:
         self.ax_.set_ylim(low - pad, high + 4 * pad)  # room for the legend
         margin = 0.08 * (right - left) or 0.1 * (abs(right) or 1.0)
         self.ax_.set_xlim(left - margin, right + margin)
-        unit = unit_of(c.statistic, y_unit)
-        self.ax_.set_xlabel(label(f"forecast {title(c.statistic)}", unit))
-        self.ax_.set_ylabel(label(f"observed {title(c.statistic)}", unit))
+        unit = c.statistic.unit_in(y_unit)
+        self.ax_.set_xlabel(label(f"forecast {c.statistic.title}", unit))
+        self.ax_.set_ylabel(label(f"observed {c.statistic.title}", unit))
         finish(self.ax_, place="upper left")
         return self

@@ -4,8 +4,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from multiobs.statistics import Statistic
-
 # Okabe and Ito's colours, told apart by most colour-blind readers.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, GOLD, BLACK, GREY = "#56B4E9", "#E69F00", "#000000", "#7F7F7F"
@@ -42,33 +40,6 @@ def axes(ax: Any, rows: int = 1, ratios: tuple[float, ...] | None = None) -> tup
     if len(given) != rows:
         raise ValueError(f"ax must hold {rows} axes, got {len(given)}")
     return given[0].figure, given
-
-
-def plain(name: str) -> str:
-    """Return a catalogue name as words."""
-    return {"ucb": "UCB", "minvar": "MINVAR", "maxvar": "MAXVAR", "squared_cv": "squared CV"}.get(
-        name, name.replace("_", " ")
-    )
-
-
-def title(statistic: Statistic) -> str:
-    """Name of a statistic for people, with its parameter."""
-    shown = [
-        f"{'λ' if key == 'lam' else key} = {value:g}"
-        for key, value in statistic.parameters.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and key != "reference"
-    ]
-    return plain(statistic.name) + (f" ({', '.join(shown)})" if shown else "")
-
-
-def unit_of(statistic: Statistic, unit: str | None) -> str:
-    """Return the unit of a statistic in words, from the unit of y where that is known."""
-    if statistic.unit == "1":
-        return ""
-    if unit is None:
-        return statistic.unit
-    power = statistic.unit.removeprefix("unit of y")
-    return f"{unit}{power}" if statistic.unit.startswith("unit of y") else statistic.unit
 
 
 def label(text: str, unit: str) -> str:

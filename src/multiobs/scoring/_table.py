@@ -6,6 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
+from multiobs._tables import aligned
+
 
 @final
 @dataclass(frozen=True)
@@ -32,19 +34,17 @@ class Columns:
         return pd.DataFrame({name: list(values) for name, values in self.columns.items()})
 
     def __str__(self) -> str:
-        cells = {
-            name: [name, *(_shown(name, value) for value in values)]
+        cells = [
+            [name, *(_shown(name, value) for value in values)]
             for name, values in self.columns.items()
-        }
-        texts = []
-        for line in zip(*cells.values(), strict=True):
-            parts = []
-            for (name, column), cell in zip(cells.items(), line, strict=True):
-                width = max(len(each) for each in column)
-                words = all(isinstance(value, str) for value in self.columns[name])
-                parts.append(cell.ljust(width) if words else cell.rjust(width))
-            texts.append("  ".join(parts).rstrip())
-        return "\n".join([self.title, *texts, *self.notes])
+        ]
+        words = [
+            c
+            for c, values in enumerate(self.columns.values())
+            if all(isinstance(value, str) for value in values)
+        ]
+        lines = aligned(list(zip(*cells, strict=True)), words)
+        return "\n".join([self.title, *lines, *self.notes])
 
 
 def _shown(name: str, value: Any) -> str:

@@ -6,33 +6,38 @@ quadratic.  :func:`mean_of`, :func:`ratio_of` and :func:`from_loss` take a user'
 """
 
 from multiobs.statistics import kernels, losses
-from multiobs.statistics.catalogue import (
-    CATALOGUE,
-    build,
+from multiobs.statistics.catalogue import CATALOGUE, build, resolve
+from multiobs.statistics.custom import from_loss, mean_of, ratio_of
+from multiobs.statistics.facts import KernelMeans, MomentFunction, Ranges
+from multiobs.statistics.means import (
     central_moment,
     collision_probability,
     covariance,
     cumulant,
-    dispersion_index,
     gini_mean_difference,
     kendall_tau,
-    kurtosis,
     l_moment,
     maxvar,
     mean,
     minvar,
-    resolve,
+    variance,
+)
+from multiobs.statistics.roots import (
+    dispersion_index,
+    kurtosis,
     skewness,
     squared_cv,
     standard_deviation,
     ucb,
-    variance,
 )
-from multiobs.statistics.custom import from_loss, mean_of, ratio_of
 from multiobs.statistics.statistic import Statistic, outside_domain, verify
+from multiobs.statistics.u_statistics import weighted_mean
 
 __all__ = [
     "CATALOGUE",
+    "KernelMeans",
+    "MomentFunction",
+    "Ranges",
     "Statistic",
     "build",
     "central_moment",
@@ -60,4 +65,5 @@ __all__ = [
     "ucb",
     "variance",
     "verify",
+    "weighted_mean",
 ]

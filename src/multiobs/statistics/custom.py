@@ -30,7 +30,7 @@ def mean_of(
     3
     """
     psi = _as_kernel("kernel", kernel, arity)
-    statistic = Statistic(name, squared(psi), psi=psi, trusted=isinstance(kernel, Kernel))
+    statistic = Statistic(name, squared(psi), psi=psi, unit="", trusted=isinstance(kernel, Kernel))
     _verify_at_door(statistic)
     return statistic
 
@@ -48,7 +48,7 @@ def ratio_of(
     """
     top, bottom = _as_kernel("psi", psi, arity), _as_kernel("chi", chi, arity)
     trusted = isinstance(psi, Kernel) and isinstance(chi, Kernel)
-    statistic = Statistic(name, ratio(top, bottom), psi=top, chi=bottom, trusted=trusted)
+    statistic = Statistic(name, ratio(top, bottom), psi=top, chi=bottom, unit="", trusted=trusted)
     _verify_at_door(statistic)
     return statistic
 

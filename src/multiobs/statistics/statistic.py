@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from typing import Any, Literal, final
 
 import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.statistics.kernels import Kernel
+from multiobs.statistics.facts import KernelMeans, MomentFunction, Ranges, itself, quotient
+from multiobs.statistics.kernels import Kernel, OrderStatistic
 from multiobs.statistics.losses import BregmanLoss, Loss, RootLoss, squared
 
 Shift = Literal["invariant", "equivariant"] | None
@@ -45,6 +46,14 @@ class Statistic:
         False for a user's own functions, which are checked on the data.
     catalogued : bool
         Whether :func:`build` makes it again from its name and parameters.
+    title : str
+        Its name on the axes of a picture; the name with spaces by default.
+    moments : MomentFunction or None
+        It as a function of mean and variance, where it is one.
+    ranges : Ranges or None
+        Its range and the constants of its loss for labels in an interval, where they are known.
+    kernel_means : KernelMeans or None
+        For a root: it as a function of the means of kernels.
     """
 
     name: str
@@ -59,6 +68,14 @@ class Statistic:
     n_columns: int = 1
     trusted: bool = True
     catalogued: bool = False
+    title: str = ""
+    moments: MomentFunction | None = None
+    ranges: Ranges | None = None
+    kernel_means: KernelMeans | None = None
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.name.replace("_", " "))
 
     @property
     def arity(self) -> int:
@@ -70,7 +87,37 @@ class Statistic:
         """Which of the forms of the catalogue it has."""
         if self.psi is not None:
             return "mean" if self.chi is None else "ratio"
-        return "root" if isinstance(self.loss, RootLoss) or self.name == "ucb" else "loss"
+        rooted = isinstance(self.loss, RootLoss) or self.kernel_means is not None
+        return "root" if rooted else "loss"
+
+    @property
+    def means(self) -> KernelMeans | None:
+        """The statistic as a function of the means of kernels, None when only its loss is known."""
+        if self.psi is None:
+            return self.kernel_means
+        if self.chi is None:
+            return KernelMeans((self.psi,), itself)
+        return KernelMeans((self.psi, self.chi), quotient)
+
+    def unit_in(self, unit: str | None) -> str:
+        """Return its unit for labels in ``unit``, in words where that is None, "" for a number.
+
+        >>> from multiobs.statistics.kernels import moment
+        >>> Statistic("v", squared(moment(2)), unit="unit of y²").unit_in("m")
+        'm²'
+        """
+        if self.unit == "1":
+            return ""
+        return self.unit if unit is None else self.unit.replace("unit of y", unit)
+
+    def replicates(self, n: int) -> int:
+        """How many labels at one x the paper's empirical approach draws from a budget of n.
+
+        The square root of n, or as many as the loss takes when that is of order statistics.
+        """
+        if isinstance(self.psi, OrderStatistic):
+            return self.arity
+        return max(self.arity, round(sqrt(n)))
 
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""
