@@ -149,6 +149,22 @@ def sliding(X, m, groups=None):
     return found
 
 
+def sliding_over_orders(X, m, groups=None):
+    """Mean over all orders of the ties of how many windows each set of m rows is."""
+    found = {}
+    for rows in rows_by_group(len(X), groups):
+        ties = {}
+        for i in rows:
+            ties.setdefault(X[i][0], []).append(i)
+        orders = list(product(*(list(permutations(ties[x])) for x in sorted(ties))))
+        for parts in orders:
+            line = [i for part in parts for i in part]
+            for i in range(len(line) - m + 1):
+                key = tuple(sorted(line[i : i + m]))
+                found[key] = found.get(key, 0) + Fraction(1, len(orders))
+    return found
+
+
 def adjacent(X, m, k, groups=None):
     """Each row with those after it until k rows beyond its own ties, ties of the last included."""
     found = []

@@ -230,32 +230,39 @@ class SamplerCase:
     listed: Callable[..., list[Any]]  # (X, m, groups) -> listed tuples
     columns: tuple[int, ...] = (1,)
     once: bool = False  # each label at most once
+    ties: bool = True  # listed with ties in x; False where their order is averaged or drawn
 
 
 EPSILON = 0.25
 
 SAMPLERS: dict[str, SamplerCase] = {
     "naive": SamplerCase(
-        samplers.Naive, lambda X, m, g: oracle.naive(X, m, None, g), (1, 2), once=True
+        lambda: samplers.Naive(shuffle=False),
+        lambda X, m, g: oracle.naive(X, m, None, g),
+        (1, 2),
+        once=True,
     ),
     "naive(2)": SamplerCase(
-        lambda: samplers.Naive(2), lambda X, m, g: oracle.naive(X, m, 2, g), (1, 2), once=True
+        lambda: samplers.Naive(2, shuffle=False),
+        lambda X, m, g: oracle.naive(X, m, 2, g),
+        (1, 2),
+        once=True,
     ),
     "improved": SamplerCase(
-        lambda: samplers.Improved(EPSILON),
+        lambda: samplers.Improved(EPSILON, shuffle=False),
         lambda X, m, g: oracle.improved(X, m, EPSILON, groups=g),
         once=True,
     ),
     "improved, other labels": SamplerCase(
-        lambda: samplers.Improved(EPSILON, own_label=False),
+        lambda: samplers.Improved(EPSILON, own_label=False, shuffle=False),
         lambda X, m, g: oracle.improved(X, m, EPSILON, own_label=False, groups=g),
         once=True,
     ),
-    "sliding": SamplerCase(samplers.SlidingWindow, oracle.sliding),
+    "sliding": SamplerCase(samplers.SlidingWindow, oracle.sliding, ties=False),
     "adjacent": SamplerCase(
         lambda: samplers.Adjacent(6), lambda X, m, g: oracle.adjacent(X, m, 6, g)
     ),
-    "disjoint": SamplerCase(samplers.Disjoint, oracle.disjoint, once=True),
+    "disjoint": SamplerCase(samplers.Disjoint, oracle.disjoint, once=True, ties=False),
     "nearby": SamplerCase(
         lambda: samplers.Nearby(EPSILON), lambda X, m, g: oracle.nearby(X, m, EPSILON, g)
     ),
@@ -284,6 +291,8 @@ def draw_labels(kind: str, rng: np.random.Generator, n: int) -> np.ndarray:
     return np.round(rng.normal(1.0, 2.0, n), 1)
 
 
-def draw_positions(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Unsorted positions on a grid of eighths (distances are exact), with ties."""
+def draw_positions(rng: np.random.Generator, n: int, d: int, ties: bool = True) -> np.ndarray:
+    """Unsorted positions on a grid of eighths (distances are exact), with ties, or without."""
+    if not ties:
+        return np.stack([rng.permutation(64)[:n] / 64 for _ in range(d)], axis=1)
     return rng.integers(0, 9, (n, d)) / 8

@@ -24,7 +24,7 @@ def test_metasamples_are_the_oracles(sampler, statistic):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         n = 20
-        X, y = draw_positions(rng, n, 1), draw_labels(estimated.labels, rng, n)
+        X, y = draw_positions(rng, n, 1, case.ties), draw_labels(estimated.labels, rng, n)
         weight = rng.integers(1, 4, n).astype(float)
         groups = rng.integers(0, 2, n) if seed else None
         found = metasamples(

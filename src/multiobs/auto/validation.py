@@ -50,9 +50,10 @@ def by_validation(
         return options[0]
     most = min(max(PROBE, n // 8), MOST)
     rows = np.arange(n) if n <= most else np.arange(0, n, n // most)
-    rng = np.random.default_rng(0)  # nothing here is left to chance
+    rng = np.random.default_rng(0)  # only ties are left to chance
     # Blocks of adjacent rows alternate between the halves, so that both cover all of x.
-    order = rows[np.argsort(place[rows, 0], kind="stable")]
+    order = rng.permutation(rows)
+    order = order[np.argsort(place[order, 0], kind="stable")]
     half = np.empty(order.size, dtype=np.int64)
     half[:] = (np.arange(order.size) // (2 * m)) % 2
     total = np.zeros(len(options))
@@ -74,5 +75,5 @@ def by_validation(
                 total[i] = np.inf
                 continue
             fitted = fit_linear(statistic, tuples, design, X[inside], part, importance, 0.0)
-            total[i] += held_out.value(fitted.w) / fresh.count()
+            total[i] += held_out.value(fitted.w) / fresh.total_weight()
     return options[int(np.argmin(total))]

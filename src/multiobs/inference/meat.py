@@ -385,8 +385,9 @@ def _recurring(windows: Windows) -> bool:
 
 
 def _unweighted(drawn: Tuples, tuples: TupleSet) -> Tuples:
-    if isinstance(tuples, Tuples):
-        return drawn
+    if isinstance(tuples, Tuples) and drawn.weight is not None:  # less the weight of the drawing
+        own = drawn.weight * (drawn.count() / tuples.count())
+        return Tuples(drawn.members, drawn.rows, drawn.representative, own)
     return Tuples(drawn.members, drawn.rows, drawn.representative)
 
 

@@ -164,9 +164,10 @@ def _fit(
         k = max(1, round(labels ** (2 / (2 + X.shape[1]))))
         return TwoMomentRegressor(what, estimator=KNeighborsRegressor(k)).fit(X, y)
     if design == "supervised":
-        if Improved().build(X, what.arity, rng).count() == 0:
+        batches = Improved(shuffle=False)  # these rows come in an order of chance
+        if batches.build(X, what.arity, rng).count() == 0:
             return None
-        paper = MultiObservationRegressor(what, "improved", transport=None, random_state=rng)
+        paper = MultiObservationRegressor(what, batches, transport=None, random_state=rng)
         return paper.fit(X, y)
     return MultiObservationRegressor(what, random_state=rng).fit(X, y)
 

@@ -18,8 +18,8 @@ from multiobs.tuples import Tuples
 class Naive(Sampler):
     r"""Algorithm 1 of the paper: fresh candidates for each representative.
 
-    The first n rows are representatives, the others are dealt out in order, N/n candidates to
-    each, of which the m nearest give their labels.  Every label is used at most once.
+    The first n rows of a random order are representatives, the others are dealt out, N/n
+    candidates to each, of which the m nearest give their labels.  Every label is used at most once.
 
     Parameters
     ----------
@@ -27,11 +27,12 @@ class Naive(Sampler):
         The number n; "auto" solves :math:`N = m\,n^{(d+3)/2}` (the sampling lemma without its
         constants) for the rows at hand.
     shuffle : bool
-        Deal the rows in random order; wanted when the rows come sorted by x.
+        Deal the rows in random order, so that the order in which they come does not matter.
+        False takes it as it is: right only for rows that come in an order of chance.
     """
 
     n_metasamples: int | Literal["auto"] = "auto"
-    shuffle: bool = False
+    shuffle: bool = True
 
     def __post_init__(self) -> None:
         if self.n_metasamples != "auto":
@@ -76,8 +77,8 @@ class Naive(Sampler):
 class Improved(Sampler):
     r"""Algorithm 2 of the paper: batches of candidates in a maximum matching.
 
-    The first n rows are representatives, the others form m batches (m - 1 when the
-    representative's own label is used) that are each matched to the representatives within
+    The first n rows of a random order are representatives, the others form m batches (m - 1 when
+    the representative's own label is used) that are each matched to the representatives within
     epsilon; a maximum matching, and whoever is left over is matched in order.  On a fixed data
     set the paper's appendix searches for the largest n with a perfect matching; for m = 2 it
     uses one batch and the representative's own label, which generalises to m - 1 batches.
@@ -92,13 +93,14 @@ class Improved(Sampler):
     own_label : bool
         Whether the label of the representative itself is the first of the m.
     shuffle : bool
-        Deal the rows in random order; wanted when the rows come sorted by x.
+        Deal the rows in random order, so that the order in which they come does not matter.
+        False takes it as it is: right only for rows that come in an order of chance.
     """
 
     epsilon: float | Literal["paper"] = "paper"
     n_metasamples: int | Literal["search"] = "search"
     own_label: bool = True
-    shuffle: bool = False
+    shuffle: bool = True
 
     def __post_init__(self) -> None:
         if self.epsilon != "paper":

@@ -1,7 +1,6 @@
 """Distances and neighbours in x, for the samplers: widths, scales, nearest rows, groups."""
 
 from collections.abc import Callable
-from itertools import chain
 from math import floor, sqrt
 from typing import Literal
 
@@ -12,7 +11,8 @@ from scipy.spatial import KDTree
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort, window_stops
-from multiobs.tuples import Graph, Tuples, Windows, group_ends, order_by
+from multiobs.samplers.neighbours import nodes_of
+from multiobs.tuples import Tuples, Windows, group_ends, order_by
 
 GAPS = 50_000  # gaps between rows that a typical one is taken of
 
@@ -34,10 +34,33 @@ def paper_epsilon(X: FloatArray) -> float:
     if n < 2:
         return 0.0
     if d > 1:
-        k = min(max(round(sqrt(n)), 1), n - 1)
-        probe = X if n <= 20_000 else X[:: n // 10_000]
-        return float(np.median(KDTree(X).query(probe, k=[k + 1])[0]))
+        return _typical_distance(X, min(max(round(sqrt(n)), 1), n - 1))
     return float(epsilon_holding(X, sqrt(n) / 2))
+
+
+def _typical_distance(X: FloatArray, k: int) -> float:
+    """Median distance of a row to its k-th other row; rows of equal x are one node."""
+    n = X.shape[0]
+    nodes = nodes_of(X, np.arange(n, dtype=np.int64))
+    tree, u = KDTree(nodes.points), nodes.sizes.size
+    if u == n:
+        probe = X if n <= 20_000 else X[:: n // 10_000]
+        return float(np.median(tree.query(probe, k=[k + 1])[0]))
+    some = np.arange(0, u, max(1, u // 10_000))
+    radius, open_ = np.zeros(some.size), np.ones(some.size, dtype=np.bool_)
+    asked = 1
+    while np.any(open_) and asked < u:
+        asked = min(8 * asked, u)
+        distance, index = tree.query(nodes.points[some[open_]], k=np.arange(1, asked + 1))
+        enough = np.cumsum(nodes.sizes[index], axis=1) > k
+        reached = enough[:, -1]
+        at = np.argmax(enough, axis=1)
+        where = np.flatnonzero(open_)
+        radius[where[reached]] = distance[reached, at[reached]]
+        open_[where[reached]] = False
+    order = np.argsort(radius, kind="stable")
+    share = np.cumsum(nodes.sizes[some[order]])
+    return float(radius[order[np.searchsorted(share, 0.5 * share[-1])]])
 
 
 def epsilon_holding(X: FloatArray, partners: float) -> float:
@@ -129,64 +152,3 @@ def by_group(
         members.append(found)
         representative.append(rep)
     return Tuples(np.concatenate(members), n, np.concatenate(representative))
-
-
-def graph_of(
-    neighbours: Callable[[IntArray], tuple[IntArray, IntArray]],
-    n: int,
-    arity: int,
-    groups: IntArray | None,
-) -> Graph:
-    """Collect the neighbours that are found within each group.
-
-    ``neighbours(rows)`` gives how many each of the rows has, itself perhaps included, and all of
-    them one row after the other, as places in ``rows``.
-    """
-    anchors, partners = [], []
-    for rows in row_groups(n, groups):
-        sizes, found = neighbours(rows)
-        own = np.repeat(np.arange(rows.size, dtype=np.int64), sizes)
-        others = found != own
-        anchors.append(rows[own[others]])
-        partners.append(rows[found[others]])
-    anchor, partner = np.concatenate(anchors), np.concatenate(partners)
-    if len(anchors) > 1:
-        order = np.argsort(anchor, kind="stable")
-        anchor, partner = anchor[order], partner[order]
-    count = np.bincount(anchor, minlength=n)
-    indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    return Graph(indptr, partner, arity)
-
-
-def in_ball(points: FloatArray, radius: float) -> tuple[IntArray, IntArray]:
-    """Rows within a distance of each row: how many, and which, sorted."""
-    found = KDTree(points).query_ball_point(points, radius, return_sorted=True, workers=-1)
-    sizes = np.fromiter((len(each) for each in found), dtype=np.int64, count=len(found))
-    every = chain.from_iterable(found)
-    return sizes, np.fromiter(every, dtype=np.int64, count=int(sizes.sum()))
-
-
-def nearest_with_ties(points: FloatArray, k: int) -> tuple[IntArray, IntArray]:
-    """Rows within the distance of the k-th other row, for every row: how many, and which."""
-    n = points.shape[0]
-    k = min(k, n - 1)
-    if k < 1:
-        return np.zeros(n, dtype=np.int64), np.empty(0, dtype=np.int64)
-    tree = KDTree(points)
-    asked = min(n, k + 1 + 3)
-    distance, index = tree.query(points, k=asked, workers=-1)
-    radius = distance[:, k]  # the row itself is one of those at distance zero
-    near = distance <= radius[:, None]
-    crowded = np.flatnonzero(near[:, -1]) if asked < n else np.empty(0, np.int64)
-    near[crowded] = False  # more ties than were asked for: these are sought again
-    # what is not near goes to the end of its row
-    places = np.sort(np.where(near, index, n), axis=1)
-    sizes = near.sum(axis=1, dtype=np.int64)
-    found = places[places < n].astype(np.int64)
-    if crowded.size == 0:
-        return sizes, found
-    lists = np.split(found, np.cumsum(sizes)[:-1])
-    for i in crowded:
-        lists[i] = np.sort(np.asarray(tree.query_ball_point(points[i], radius[i]), dtype=np.int64))
-        sizes[i] = lists[i].size
-    return sizes, np.concatenate(lists)

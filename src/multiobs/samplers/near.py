@@ -11,12 +11,11 @@ from multiobs.samplers.base import Adjustable, Sampler, Streaming
 from multiobs.samplers.geometry import (
     Scale,
     column_scales,
-    graph_of,
-    in_ball,
     intervals,
-    nearest_with_ties,
     paper_epsilon,
+    row_groups,
 )
+from multiobs.samplers.neighbours import in_ball, nearest_nodes, rows_together
 from multiobs.tuples import Graph, Windows, sorted_windows
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the paper's epsilon: what validation chooses among
@@ -60,7 +59,10 @@ class Nearby(Adjustable, Streaming):
             return intervals(X[:, 0], width, arity, groups)
         points = X / column_scales(X, self.scale)
         epsilon = paper_epsilon(points) if isinstance(self.epsilon, str) else float(self.epsilon)
-        return graph_of(lambda rows: in_ball(points[rows], epsilon), X.shape[0], arity, groups)
+        parts = row_groups(X.shape[0], groups)
+        return rows_together(
+            points, parts, arity, lambda at, counts: in_ball(at, epsilon), rng, arity - 1
+        )
 
     def left_open(self) -> bool:
         return self.epsilon == "auto"
@@ -86,7 +88,9 @@ class Nearest(Adjustable):
     """Each row with its nearest neighbours, all m-subsets that contain it; any dimension.
 
     Everybody as near as the last neighbour is taken in, so the tuples do not depend on the
-    order of the rows, and duplicates of x are neighbours at distance zero.
+    order of the rows, and duplicates of x are neighbours at distance zero.  Where rows of equal x
+    are so many that all their pairs would not fit into memory, each distinct x is a block whose
+    tuples are counted once, or a random part of the partners is taken, with a warning.
 
     Parameters
     ----------
@@ -109,14 +113,17 @@ class Nearest(Adjustable):
         arity: int,
         rng: np.random.Generator,
         groups: IntArray | None = None,
-    ) -> Graph:
+    ) -> Graph | Windows:
         k = max(arity - 1, 5) if self.n_neighbors == "auto" else self.n_neighbors
         if k < arity - 1:
             raise ValueError(
                 f"n_neighbors must be at least {arity - 1} for {arity} observations, got {k}"
             )
         points = X / column_scales(X, self.scale)
-        return graph_of(lambda rows: nearest_with_ties(points[rows], k), X.shape[0], arity, groups)
+        parts = row_groups(X.shape[0], groups)
+        return rows_together(
+            points, parts, arity, lambda at, counts: nearest_nodes(at, counts, k), rng, k
+        )
 
     def left_open(self) -> bool:
         return self.n_neighbors == "auto"

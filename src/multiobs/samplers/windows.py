@@ -9,6 +9,7 @@ from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers.base import Sampler, Streaming
 from multiobs.samplers.geometry import sorted_column
+from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
 from multiobs.tuples import Tuples, Windows
 
 
@@ -16,6 +17,9 @@ from multiobs.tuples import Tuples, Windows
 @dataclass(frozen=True)
 class SlidingWindow(Streaming):
     """Algorithm 3 of the paper: every m adjacent rows, n - m + 1 metasamples, one column of x.
+
+    Rows with equal x have no order: the windows are averaged over all orders of each tie, as a
+    weighted list, or where that would be too long one order is drawn.
 
     Examples
     --------
@@ -30,8 +34,14 @@ class SlidingWindow(Streaming):
         arity: int,
         rng: np.random.Generator,
         groups: IntArray | None = None,
-    ) -> Windows:
+    ) -> Windows | Tuples:
         order, ends = sorted_column("SlidingWindow", X, groups)
+        sizes = tie_sizes(X[order, 0], ends)
+        if arity > 1 and sizes.size < order.size:
+            average = sliding_average(order, sizes, ends, arity)
+            if average is not None:
+                return average
+            order = shuffled_ties(order, sizes, rng)
         stop = np.minimum(np.arange(order.size, dtype=np.int64) + arity, ends)
         return Windows(order, stop, arity)
 
@@ -39,7 +49,9 @@ class SlidingWindow(Streaming):
         return True
 
     def tail(self, x: FloatArray, arity: int) -> int:
-        return max(x.size - (arity - 1), 0)
+        # a later row may enlarge the last tie, and with it the windows that reach into it
+        reached = max(int(np.searchsorted(x, x[-1])) - (arity - 1), 0) if x.size else 0
+        return int(np.searchsorted(x, x[reached])) if x.size else 0
 
 
 @final
@@ -81,11 +93,8 @@ class Adjacent(Sampler):
                 f"n_rows must be at least {arity - 1} for {arity} observations, got {self.n_rows}"
             )
         order, ends = sorted_column("Adjacent", X, groups)
-        x, n = X[order, 0], order.size
-        # runs of rows with the same x in the same group: where each ends, and how long it is
-        last = np.append(np.flatnonzero((x[1:] != x[:-1]) | (ends[1:] != ends[:-1])), n - 1)
-        size = np.diff(last, prepend=-1)
-        end = np.repeat(last + 1, size)
+        size = tie_sizes(X[order, 0], ends)
+        end = np.repeat(np.cumsum(size), size)
         reached = end[np.minimum(end - 1 + self.n_rows, ends - 1)]
         stop = np.where(np.repeat(size, size) > self.n_rows, end, reached)
         return Windows(order, stop.astype(np.int64), arity)
@@ -95,6 +104,8 @@ class Adjacent(Sampler):
 @dataclass(frozen=True)
 class Disjoint(Sampler):
     """The partition into blocks of m adjacent rows (footnote to Algorithm 3), one column of x.
+
+    Rows with equal x have no order: one is drawn.
 
     Examples
     --------
@@ -111,6 +122,7 @@ class Disjoint(Sampler):
         groups: IntArray | None = None,
     ) -> Tuples:
         order, ends = sorted_column("Disjoint", X, groups)
+        order = shuffled_ties(order, tie_sizes(X[order, 0], ends), rng)
         position = np.arange(order.size, dtype=np.int64)
         begins = np.searchsorted(ends, ends, side="left")
         first = position[((position - begins) % arity == 0) & (position + arity <= ends)]

@@ -45,6 +45,10 @@ class TupleSet(ABC):
     def sample(self, size: int, rng: np.random.Generator) -> "Tuples":
         """Return a uniform random subset, weighted so that its sums are unbiased."""
 
+    @abstractmethod
+    def total_weight(self) -> float:
+        """Summed weight of the tuples: their number where none is given."""
+
     def listed(self) -> "Tuples":
         """All tuples as one list."""
         return concatenate(list(self.chunks()), self.arity, self.n_rows)
@@ -82,6 +86,9 @@ class Tuples(TupleSet):
 
     def count(self) -> int:
         return int(self.members.shape[0])
+
+    def total_weight(self) -> float:
+        return float(self.count()) if self.weight is None else float(self.weight.sum())
 
     def chunks(self, size: int = CHUNK) -> Iterator["Tuples"]:
         for start in range(0, self.count(), size):
@@ -133,6 +140,9 @@ class Anchored(TupleSet):
 
     def count(self) -> int:
         return self._counted
+
+    def total_weight(self) -> float:
+        return float(self.count())
 
     @cached_property
     def _counted(self) -> int:

@@ -1,0 +1,116 @@
+"""Rows with equal x: no sampler depends on their order, but by the seed."""
+
+import numpy as np
+import oracle
+import pytest
+from tables import SAMPLERS
+
+from multiobs.samplers import Disjoint, Improved, Naive, SlidingWindow
+from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
+from multiobs.tuples import Windows
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_sliding_windows_are_the_mean_over_all_orders_of_ties(m, grouped):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 4, (7, 1)) / 2
+        groups = rng.integers(0, 2, 7) if grouped else None
+        found = SlidingWindow().build(X, m, rng, groups).listed()
+        weight = np.ones(found.count()) if found.weight is None else found.weight
+        listed = {}
+        for row, w in zip(found.members.tolist(), weight, strict=True):
+            listed[tuple(sorted(row))] = listed.get(tuple(sorted(row)), 0.0) + w
+        expected = oracle.sliding_over_orders(
+            X.tolist(), m, None if groups is None else groups.tolist()
+        )
+        assert listed.keys() == expected.keys()
+        for key, value in expected.items():
+            assert listed[key] == pytest.approx(float(value), rel=1e-12)
+
+
+def test_without_ties_sliding_windows_are_windows_and_draw_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 1))
+    before = rng.bit_generator.state
+    assert isinstance(SlidingWindow().build(X, 3, rng), Windows)
+    Disjoint().build(X, 3, rng)
+    assert rng.bit_generator.state == before
+
+
+def test_too_many_subsets_of_ties_are_one_order_drawn_by_the_seed():
+    X = np.zeros((40, 1))
+    rows = np.arange(40)
+    assert sliding_average(rows, np.array([40]), np.full(40, 40), 8) is None
+    one, two, other = (
+        SlidingWindow().build(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert isinstance(one, Windows)
+    assert one.count() == 33
+    np.testing.assert_array_equal(one.order, two.order)
+    assert not np.array_equal(one.order, other.order)
+    assert not np.array_equal(one.order, rows)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_every_pair_of_a_tie_is_as_likely_to_share_a_block(m):
+    rng = np.random.default_rng(3)
+    X = np.repeat([0.0, 1.0], [6, 4])[:, None]
+    rounds, together = 3000, np.zeros((10, 10))
+    for _ in range(rounds):
+        for block in Disjoint().build(X, m, rng).members:
+            together[np.ix_(block, block)] += 1
+    inside = together[:6, :6][~np.eye(6, dtype=bool)] / rounds
+    assert np.ptp(inside) < 6 * np.sqrt(inside.mean() / rounds)
+
+
+@pytest.mark.parametrize("sampler", [Naive(), Improved(0.3), Disjoint(), SlidingWindow()], ids=repr)
+def test_rows_sorted_by_their_labels_give_the_same_variance_on_average(sampler):
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 5, 300) / 5
+    y = rng.normal(size=300)
+    rows = np.argsort(y)
+    means = []
+    for X, labels in ((x, y), (x[rows], y[rows])):
+        each = []
+        for seed in range(40):
+            part = sampler.build(X[:, None], 2, np.random.default_rng(seed)).listed()
+            half = 0.5 * np.diff(labels[part.members], axis=1)[:, 0] ** 2
+            each.append(np.average(half, weights=part.weight))
+        means.append((np.mean(each), np.std(each) / np.sqrt(40)))
+    gap = abs(means[0][0] - means[1][0])
+    assert gap <= 4 * np.hypot(means[0][1], means[1][1]) + 1e-12
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLERS if "naive" not in name])
+def test_a_permutation_of_the_rows_changes_no_tuple_without_a_seed(name):
+    case = SAMPLERS[name]
+    if case.once:
+        pytest.skip("deals rows in an order that is drawn")
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 9, (30, case.columns[0])) / 8
+    order = rng.permutation(30)
+
+    def weights(points, names):
+        part = case.make().build(points, 3, np.random.default_rng(0)).listed()
+        found = {}
+        given = np.ones(part.count()) if part.weight is None else part.weight
+        for row, w in zip(names[part.members].tolist(), given, strict=True):
+            key = tuple(sorted(row))
+            found[key] = found.get(key, 0.0) + w
+        return found
+
+    here, there = weights(X, np.arange(30)), weights(X[order], order)
+    assert here.keys() == there.keys()
+    assert all(here[key] == pytest.approx(there[key], rel=1e-12) for key in here)
+
+
+def test_runs_end_where_x_or_the_group_changes():
+    x, ends = np.array([0.0, 0.0, 0.0, 1.0, 1.0]), np.array([2, 2, 5, 5, 5])
+    assert tie_sizes(x, ends).tolist() == [2, 1, 2]
+    assert tie_sizes(np.empty(0), np.empty(0, dtype=int)).size == 0
+    order = shuffled_ties(np.arange(5), np.array([2, 1, 2]), np.random.default_rng(0))
+    assert sorted(order[:2].tolist()) == [0, 1]
+    assert order[2] == 2
+    assert sorted(order[3:].tolist()) == [3, 4]
