@@ -47,9 +47,19 @@ class Law:
     noise: str = "normal"
     position: str = "uniform"
     columns: int = 1
+    levels: int = 0  # of a category, whose codes are then the last column
+
+    def place(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Positions: numbers, and in the last column codes of a category if there is one."""
+        if not self.levels:
+            return positions(self.position, n, self.columns, rng)
+        numbers = positions(self.position, n, self.columns - 1, rng)
+        share = 1.0 / np.arange(1, self.levels + 1) ** 1.5  # a few large levels and many rare ones
+        codes = rng.choice(self.levels, size=n, p=share / share.sum())
+        return np.column_stack([numbers, codes])
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        X = positions(self.position, n, self.columns, rng)
+        X = self.place(n, rng)
         draws = NOISES[self.noise].rvs(size=n, random_state=rng)
         return X, self.mean(X) + self.sd(X) * draws
 
@@ -61,6 +71,9 @@ def positions(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray
         return rng.beta(2, 5, size=(n, d))
     if kind == "skewed":
         return rng.exponential(0.3, size=(n, d))
+    if kind == "clustered":
+        centres = np.array([0.05, 0.12, 0.3, 0.33, 0.47, 0.52, 0.7, 0.74, 0.9, 0.97])
+        return np.clip(rng.choice(centres, size=(n, d)) + 0.01 * rng.normal(size=(n, d)), 0, 1)
     if kind == "tied":
         return np.round(rng.uniform(size=(n, d)), 2)
     raise ValueError(kind)

@@ -34,7 +34,7 @@ def line_error(reg: MultiObservationRegressor, truth: tuple[float, float]) -> fl
 
 
 def test_the_pilot_follows_steps_where_there_are_steps() -> None:
-    assert fit_pilot(*steps(1000, 0), None).name.startswith("steps")
+    assert fit_pilot(*steps(1000, 0), None).name.startswith("jumps")
     assert fit_pilot(*sine(1000, 0), None).name == "spline"
 
 

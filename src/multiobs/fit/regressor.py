@@ -153,7 +153,7 @@ def _fit_root(
     d, b, a = pool.values.T
     mean = [float(np.average(each, weights=importance)) for each in (d, b, a)]
     # The vertex between the roots is the local mean; smoothed, so that no window's noise enters.
-    with one_thread(d.size):
+    with one_thread():
         vertex = SplinePilot().fit(pool.x, -b / (2 * mean[2]), importance).predict(pool.x)
     inside = mean[2] * vertex**2 - d  # E[a r² + b r + d] = a (r - vertex)² - inside
     gap = float(np.sqrt(max(np.average(inside, weights=importance) / mean[2], 0.0))) or 1.0

@@ -81,6 +81,17 @@ class SplineAxis:
                     gram[base + b, base + a] += sums
         return gram, moment
 
+    def cross(self, x: FloatArray, other: FloatArray) -> FloatArray:
+        """B'C (p, q) with further columns C (n, q)."""
+        index, values = self.values(x)
+        cells = len(self.table)
+        out = np.zeros((self.size, other.shape[1]))
+        for a in range(values.shape[1]):
+            for c in range(other.shape[1]):
+                sums = np.bincount(index, values[:, a] * other[:, c], minlength=cells)
+                out[a : a + cells, c] += sums
+        return out
+
     def _binned(
         self, x: FloatArray, y: FloatArray, weight: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,23 +1,30 @@
-"""Pilots of the conditional mean, chosen by cross-validation, for labels to be carried by.
+"""Pilots of the conditional mean, chosen by cross-validation.
 
-In one column: a GCV spline, or steps found by a small regression tree with a spline on what they
-leave.  In more columns: an additive spline, or boosted trees on what it leaves.  A pilot that can
-follow single labels (boosting) is cross-fitted, and its folds are never mixed in a tuple.
+In one column: a GCV spline, or jumps at the breaks of an optimal partition with a spline for the
+rest.  In more columns: an additive spline, a Gaussian process with a length scale for each column,
+or boosted trees on what the spline leaves.  What a linear smoother takes of the noise is known; a
+pilot that can follow single labels (boosting) is cross-fitted, and its folds are never mixed in a
+tuple.  Rows are put into an order of their own first, so that none of this depends on theirs.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, Self, final
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_argsort
+from multiobs.transport.jumps import JumpPilot
+from multiobs.transport.kernel import LEARNED_ON, MOST_COLUMNS, KernelPilot, length_scales
+from multiobs.transport.order import canonical_order, spread_folds
 from multiobs.transport.spline import SplinePilot
 
-LEAVES = (3, 6, 12)  # sizes of the tree that looks for steps
+FEW = 60  # rows below which nothing but the spline is tried
+LEAVES, DEEPER = 4, 16  # of a boosted tree: interactions of a few columns, or whatever pays
 PROBE = 2000  # rows that the choice between pilots is made on; twice as many in several columns
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
@@ -29,42 +36,26 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread(rows: int) -> AbstractContextManager[Any]:
-    """Keep small work on one thread: several would wait for each other on a busy machine."""
-    few = rows < 50_000
-    limited: AbstractContextManager[Any] = _controller().limit(
-        limits=1, user_api=None if few else "blas"
-    )
+def one_thread() -> AbstractContextManager[Any]:
+    """Keep the work on one thread: several would wait for each other on a busy machine."""
+    limited: AbstractContextManager[Any] = _controller().limit(limits=1)
     return limited
 
 
-@final
-class StepPilot:
-    """A small regression tree for the jumps, and a spline for the rest; one column of x."""
-
-    def __init__(self, leaves: int) -> None:
-        self.leaves = leaves
-
-    def fit(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None = None,
-        spline: SplinePilot | None = None,
-    ) -> Self:
-        """Fit the tree, then the spline to its residuals; ``spline`` is one of the same rows."""
-        from sklearn.tree import DecisionTreeRegressor
-
-        tree = DecisionTreeRegressor(max_leaf_nodes=self.leaves, min_samples_leaf=5, random_state=0)
-        self._tree = tree.fit(X, y, sample_weight=weight)
-        left = y - self._tree.predict(X)
-        again = SplinePilot().fit if spline is None else spline.again
-        self.spline = again(X, left, weight)
-        return self
+class Pilot(Protocol):
+    """A fitted regression of the mean."""
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value at positions X (n, d)."""
-        return np.asarray(self._tree.predict(X) + self.spline.predict(X))
+
+
+class LinearSmoother(Pilot, Protocol):
+    """A pilot whose values are linear in the labels, with what it takes of their noise."""
+
+    effective_df_: float
+
+    def pair_share(self, X: FloatArray, others: FloatArray) -> FloatArray:
+        """Share of the noise left in half a squared difference of the residuals of two rows."""
 
 
 @final
@@ -83,7 +74,16 @@ class LevelPilot:
 
 @final
 class BoostedPilot:
-    """An additive spline, and boosted trees on what it leaves; any number of columns."""
+    """An additive spline, and boosted trees on what it leaves; any number of columns.
+
+    Parameters
+    ----------
+    leaves : int
+        Of a tree.
+    """
+
+    def __init__(self, leaves: int = LEAVES) -> None:
+        self.leaves = leaves
 
     def fit(
         self,
@@ -96,13 +96,9 @@ class BoostedPilot:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         self._spline = SplinePilot().fit(X, y, weight) if spline is None else spline
-        if y.size > PLENTY:  # a tree of a few leaves needs no more rows
-            kept = np.arange(0, y.size, y.size // PLENTY)
-            X, y = X[kept], y[kept]
-            weight = None if weight is None else weight[kept]
-        # Many trees of four leaves: interactions of a few columns, and little noise.
+        X, y, weight = thinned(X, y, weight, PLENTY)  # a tree of a few leaves needs no more rows
         trees = HistGradientBoostingRegressor(
-            max_iter=200, learning_rate=0.1, max_leaf_nodes=4, early_stopping=False,
+            max_iter=200, learning_rate=0.1, max_leaf_nodes=self.leaves, early_stopping=False,
             min_samples_leaf=max(2, min(20, y.size // 20)), random_state=0,
         )  # fmt: skip
         self._trees = trees.fit(X, y - self._spline.predict(X), sample_weight=weight)
@@ -128,19 +124,30 @@ class Piloted:
         Rows whose values come from the same fit; None when there is only one.
     models : tuple
         The fitted pilots; their mean is the pilot elsewhere.
-    smooth : SplinePilot or None
-        The spline that saw the rows themselves and may have followed their noise.
+    smooth : LinearSmoother or None
+        What saw the rows themselves and may have followed their noise.
     """
 
     name: str
     at_rows: FloatArray
     folds: IntArray | None
-    models: tuple[Any, ...]
-    smooth: SplinePilot | None = None
+    models: tuple[Pilot, ...]
+    smooth: LinearSmoother | None = None
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value at positions X (n, d)."""
-        return np.asarray(np.mean([model.predict(X) for model in self.models], axis=0))
+        with one_thread():
+            return np.asarray(np.mean([model.predict(X) for model in self.models], axis=0))
+
+
+def thinned(
+    X: FloatArray, y: FloatArray, weight: FloatArray | None, most: int
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """At most so many rows, evenly spread over their order."""
+    if y.size <= most:
+        return X, y, weight
+    kept = np.linspace(0, y.size, most, endpoint=False).astype(np.int64)
+    return X[kept], y[kept], None if weight is None else weight[kept]
 
 
 def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
@@ -155,10 +162,18 @@ def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilote
     weight : ndarray (n,) or None
         Weights.
     """
-    with one_thread(y.size):
+    with one_thread():
         if X.shape[1] == 1 and y.size > 2 * BLOCKS:
             return _fit_blocks(X, y, weight)
-        return _fit_pilot(X, y, weight)
+        order = canonical_order(X, y, weight)
+        found = _fit_sorted(X[order], y[order], None if weight is None else weight[order])
+    at_rows = np.empty(y.size)
+    at_rows[order] = found.at_rows
+    folds = None
+    if found.folds is not None:
+        folds = np.empty(y.size, dtype=np.int64)
+        folds[order] = found.folds
+    return replace(found, at_rows=at_rows, folds=folds)
 
 
 def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
@@ -167,40 +182,37 @@ def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
     x, labels = X[order, 0], y[order]
     share = np.ones(y.size) if weight is None else weight[order]
     first = np.linspace(0, y.size, BLOCKS, endpoint=False).astype(np.int64)
+    # rows with equal x are in one block, whatever their order is
+    first = np.unique(np.searchsorted(x, x[first], side="left"))
     total = np.add.reduceat(share, first)
     centre = np.add.reduceat(share * x, first) / total
     level = np.add.reduceat(share * labels, first) / total
-    found = _fit_pilot(centre[:, None], level, total * (BLOCKS / total.sum()))
+    found = _fit_sorted(centre[:, None], level, total * (first.size / total.sum()))
     at_rows = np.empty(y.size)
-    at_rows[order] = np.interp(x, centre, found.at_rows)
-    return Piloted(f"{found.name}, fitted to {BLOCKS} block means", at_rows, None, found.models)
+    # a line between the centres of blocks is quicker, but does not jump
+    jumps = isinstance(found.models[0], JumpPilot)
+    at_rows[order] = found.predict(x[:, None]) if jumps else np.interp(x, centre, found.at_rows)
+    return Piloted(f"{found.name}, fitted to {first.size} block means", at_rows, None, found.models)
 
 
-def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+def _fit_sorted(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+    """Fit to rows in an order that is theirs alone."""
     n, d = X.shape
-    candidates: dict[str, Any] = {"spline": SplinePilot}
-    if n >= 60:
-        if d == 1:
-            candidates |= {
-                f"steps of a {size}-leaf tree and a spline": partial(StepPilot, size)
-                for size in LEAVES
-            }
-        else:
-            candidates["spline and boosted trees"] = BoostedPilot
-    name = _winner(candidates, X, y, weight)
-    make = candidates[name]
-    if make is not BoostedPilot:
-        model = make().fit(X, y, weight)
-        greedy = isinstance(model, SplinePilot) and d > 1 and model.effective_df_ > n / 4
+    name, make = _winner(X, y, weight)
+    if not isinstance(make(), BoostedPilot):
+        some = thinned(X, y, weight, PLENTY) if isinstance(make(), KernelPilot) else (X, y, weight)
+        model = make().fit(*some)
+        greedy = d > 1 and model.effective_df_ > n / 4
         if not greedy:
-            spline = model if isinstance(model, SplinePilot) else model.spline
-            return Piloted(name, model.predict(X), None, (model,), spline)
-        # So many columns for so few rows that the spline would follow single labels.
+            # of many rows only some were seen, and these hardly followed
+            smooth = model if some[1].size == n else None
+            return Piloted(name, model.predict(X), None, (model,), smooth)
+        # So many columns for so few rows that the smoother would follow single labels.
         if n < 20 * FOLDS:
             level = LevelPilot().fit(X, y, weight)
             return Piloted("the mean of y", level.predict(X), None, (level,))
     count = FOLDS if n < PLENTY else 2
-    folds = np.arange(n, dtype=np.int64) % count  # by row number: no label decides it
+    folds = spread_folds(n, count)
     at_rows, models = np.empty(n), []
     for fold in range(count):
         out = folds == fold
@@ -210,37 +222,66 @@ def _fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilot
     return Piloted(name, at_rows, folds, tuple(models))
 
 
-def _winner(
-    candidates: dict[str, Any], X: FloatArray, y: FloatArray, weight: FloatArray | None
-) -> str:
-    """Name of the pilot with the smallest squared error on held-out rows."""
-    if len(candidates) == 1:
-        return next(iter(candidates))
-    n, d = X.shape
-    most = PROBE if d == 1 else 2 * PROBE
-    if n > most:
-        chosen = np.arange(0, n, n // most)
-        X, y = X[chosen], y[chosen]
-        weight = None if weight is None else weight[chosen]
-        n = chosen.size
-    folds = np.arange(n) % 3
-    missed = {name: np.empty(n) for name in candidates}
-    for fold in range(3):
-        out = folds == fold
-        inside = X[~out], y[~out], None if weight is None else weight[~out]
-        spline = SplinePilot().fit(*inside)
-        for name, make in candidates.items():
-            model = spline if make is SplinePilot else make().fit(*inside, spline)
-            missed[name][out] = y[out] - model.predict(X[out])
-    losses = {
-        name: each**2 if weight is None else weight * each**2 for name, each in missed.items()
-    }
-    # The spline is the simplest: another must win by more than the noise of the comparison.
-    base = losses.pop("spline")
-    best, margin = "spline", 0.0
-    for name, loss in losses.items():
-        gain = base - loss
-        sure = float(gain.mean() - gain.std() / np.sqrt(n))
-        if sure > margin:
-            best, margin = name, sure
-    return best
+Maker = Callable[[], Any]  # a pilot that is not fitted yet
+
+
+def _winner(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> tuple[str, Maker]:
+    """Name and maker of the pilot with the smallest squared error on held-out rows."""
+    if y.size < FEW:
+        return "spline", SplinePilot
+    d = X.shape[1]
+    X, y, weight = thinned(X, y, weight, PROBE if d == 1 else 2 * PROBE)
+    held = _Held(X, y, weight)
+    if d == 1:
+        held.add("jumps and a spline", JumpPilot)
+        return held.best
+    if d <= MOST_COLUMNS:
+        drawn = np.random.default_rng(0).permutation(y.size)[:LEARNED_ON]
+        scales = length_scales(X[drawn], y[drawn])
+        held.add("Gaussian process", lambda: KernelPilot(scales))
+    if held.add("spline and boosted trees", BoostedPilot):
+        held.add("spline and deeper boosted trees", lambda: BoostedPilot(DEEPER))
+    return held.best
+
+
+@final
+class _Held:
+    """Held-out errors of one pilot after the other; the spline comes first."""
+
+    def __init__(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> None:
+        self._X, self._y, self._weight = X, y, weight
+        self._folds = spread_folds(y.size, 3)
+        self._splines: list[SplinePilot] = []
+        self.best: tuple[str, Maker] = ("spline", SplinePilot)
+        self._gain = 0.0
+        self._base = self._losses(SplinePilot)
+
+    def add(self, name: str, make: Maker) -> bool:
+        """Try another pilot; whether it is the best so far.
+
+        The spline is the simplest: another must win by more than the noise of the comparison.
+        """
+        gain = self._base - self._losses(make)
+        sure = float(gain.mean() - gain.std() / np.sqrt(gain.size))
+        if not sure > self._gain:
+            return False
+        self.best, self._gain = (name, make), sure
+        return True
+
+    def _losses(self, make: Maker) -> FloatArray:
+        X, y, weight = self._X, self._y, self._weight
+        missed = np.empty(y.size)
+        for fold in range(3):
+            out = self._folds == fold
+            inside = X[~out], y[~out], None if weight is None else weight[~out]
+            model = make()
+            if isinstance(model, BoostedPilot):
+                model.fit(*inside, self._splines[fold])
+            else:
+                model.fit(*inside)
+            if isinstance(model, SplinePilot):
+                self._splines.append(model)
+            if isinstance(model, JumpPilot) and model.breaks_.size == 0:
+                model = self._splines[fold]  # nothing but a spline with fewer knots
+            missed[out] = y[out] - model.predict(X[out])
+        return missed**2 if weight is None else weight * missed**2

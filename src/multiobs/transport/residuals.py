@@ -65,7 +65,7 @@ def fit_spread(X: FloatArray, residuals: FloatArray, weight: FloatArray | None) 
     """Smooth the squared residuals; a twentieth of their mean is the least it can be."""
     squares = residuals**2
     level = float(np.average(squares, weights=weight))
-    with one_thread(squares.size):
+    with one_thread():
         return Spread(SplinePilot().fit(X, squares, weight), 0.05 * level if level > 0 else 1.0)
 
 

@@ -16,13 +16,12 @@ from scipy import linalg
 
 from multiobs._types import FloatArray
 from multiobs.transport.basis import spline_axis
+from multiobs.transport.spectrum import INFLATION, Spectrum
 
 _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
 _ADDITIVE_INTERVALS = 20
 _ADDITIVE_COLUMNS = 120
-# GCV with df counted 1.4 times over avoids its occasional severe undersmoothing (Kim and Gu 2004).
-_INFLATION = 1.4
 
 
 @final
@@ -162,17 +161,16 @@ class SplinePilot:
         return out
 
     def _fit_one(
-        self, x: FloatArray, y: FloatArray, weight: FloatArray, spectrum: "_Spectrum | None"
+        self, x: FloatArray, y: FloatArray, weight: FloatArray, spectrum: Spectrum | None
     ) -> None:
         axis = self._axes[self._columns[0]]
         rows = len(x)
         gram, moment = axis.sufficient(x, y, weight)
-        self._spectrum = _Spectrum(gram, axis.penalty(), rows) if spectrum is None else spectrum
-        coefficients, self._inverse, self.effective_df_ = self._spectrum.best(
-            moment, float(np.sum(weight * y * y))
-        )
+        self._spectrum = Spectrum(gram, axis.penalty(), rows) if spectrum is None else spectrum
+        found = self._spectrum.best(moment, float(np.sum(weight * y * y)))
+        self._inverse, self.effective_df_ = found.inverse, found.df
         self._sandwich = self._inverse @ gram @ self._inverse
-        self._polynomials = [axis.polynomial(coefficients)]
+        self._polynomials = [axis.polynomial(found.coefficients)]
         self._constant_leverage = 0.0
 
     def _fit_additive(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> None:
@@ -219,56 +217,6 @@ class SplinePilot:
         return np.hstack(blocks) - self._column_mean
 
 
-@final
-class _Spectrum:
-    """The penalised problem in the basis where Gram matrix and penalty are both diagonal."""
-
-    def __init__(self, gram: FloatArray, penalty: FloatArray, rows: int) -> None:
-        # gram alone is singular where an interval is empty; a trace of the penalty repairs that
-        # and is taken out again exactly, since it is diagonal in the same basis.
-        shift = 1e-12 * rows
-        base = gram + shift * penalty + 1e-14 * np.trace(gram) * np.eye(len(gram))
-        rough, self._vectors = linalg.eigh(penalty, base, check_finite=False)
-        self._rough = np.maximum(rough, 0.0)
-        # lines cost nothing, up to a rounding that a large penalty would show
-        self._rough[:2] = 0.0
-        self._signal = np.maximum(1.0 - shift * self._rough, 0.0)
-        self._rows = rows
-
-    def _gcv(self, log_penalty: FloatArray, score: FloatArray, energy: float) -> FloatArray:
-        """Criterion for each of several penalties (g,)."""
-        scale = self._signal + np.exp(log_penalty)[:, None] * self._rough
-        rss = energy - (score**2 / scale * (2.0 - self._signal / scale)).sum(axis=1)
-        freedom = self._rows - _INFLATION * (self._signal / scale).sum(axis=1)
-        safe = np.where(freedom > 0, freedom, 1.0)
-        return np.where(freedom > 0, np.maximum(rss, 0.0) / safe**2, np.inf)
-
-    def best(self, moment: FloatArray, energy: float) -> tuple[FloatArray, FloatArray, float]:
-        """Coefficients, inverse of the penalised Gram matrix and degrees of freedom.
-
-        Parameters
-        ----------
-        moment : ndarray (p,)
-            B'Wy.
-        energy : float
-            y'Wy.
-        """
-        score = self._vectors.T @ moment
-        grid = np.log(self._rows) + np.log(10.0) * np.arange(-11.0, 4.1, 0.5)
-        scores = self._gcv(grid, score, energy)
-        # Prefer the smoothest of equals: noiseless data and few rows leave GCV flat.
-        place = len(grid) - 1 - int(np.argmin(scores[::-1]))
-        low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
-        fine = np.linspace(low, high, 33)
-        refined = self._gcv(fine, score, energy)
-        at = len(fine) - 1 - int(np.argmin(refined[::-1]))
-        chosen = float(fine[at]) if refined[at] < scores[place] else float(grid[place])
-        scale = self._signal + np.exp(chosen) * self._rough
-        coefficients = self._vectors @ (score / scale)
-        inverse = (self._vectors / scale) @ self._vectors.T
-        return coefficients, inverse, float(np.sum(self._signal / scale))
-
-
 def _additive(
     gram: FloatArray, penalties: list[FloatArray], moment: FloatArray, energy: float, rows: int
 ) -> tuple[FloatArray, FloatArray, float]:
@@ -286,7 +234,7 @@ def _additive(
         coefficients = inverse @ moment
         df = float(np.sum(inverse * gram))
         rss = energy - float(coefficients @ (2.0 * moment - gram @ coefficients))
-        freedom = rows - 1.0 - _INFLATION * df
+        freedom = rows - 1.0 - INFLATION * df
         score = np.inf if freedom <= 0 else max(rss, 0.0) / freedom**2
         return score, coefficients, inverse, df
 

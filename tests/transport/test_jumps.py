@@ -1,0 +1,104 @@
+"""The optimal partition is optimal, and jumps are found where they are and nowhere else."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from multiobs.transport import jumps
+from multiobs.transport.jumps import JumpPilot, optimal_breaks
+from multiobs.transport.pilots import fit_pilot
+from multiobs.transport.spline import SplinePilot
+
+
+def lines_left(x: np.ndarray, y: np.ndarray, w: np.ndarray, cuts: tuple[int, ...]) -> float:
+    """Weighted sum of squares that a line in every segment leaves, the slow way."""
+    total = 0.0
+    for low, high in zip((0, *cuts), (*cuts, x.size), strict=True):
+        part = slice(low, high)
+        root = np.sqrt(w[part])
+        Z = np.column_stack([np.ones(high - low), x[part]]) * root[:, None]
+        found = np.linalg.lstsq(Z, y[part] * root, rcond=None)[0]
+        total += float(np.sum((y[part] * root - Z @ found) ** 2))
+    return total
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_cut_leaves_less(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 40
+    x = np.sort(np.round(rng.uniform(size=n), 2))
+    y = np.where(x > 0.35, 6.0 - 4 * x, x) + 5.0 * (x > 0.7) + 0.3 * rng.normal(size=n)
+    w = rng.uniform(0.5, 2.0, size=n)
+    found = optimal_breaks(x, y, w)
+    assert found.size == 2
+    fewest = jumps.FEWEST_ROWS
+    best = min(
+        (cuts for cuts in combinations(range(fewest, n - fewest + 1), 2)
+         if cuts[1] - cuts[0] >= fewest and all(x[c - 1] < x[c] for c in cuts)),
+        key=lambda cuts: lines_left(x, y, w, cuts),
+    )  # fmt: skip
+    assert found == pytest.approx([(x[c - 1] + x[c]) / 2 for c in best])
+
+
+@pytest.mark.parametrize("n", [300, 1500, 6000])
+def test_slopes_and_jumps_together_are_seen(n: int) -> None:
+    ours, smooth = [], []
+    for seed in range(5):
+        rng = np.random.default_rng([seed, n])
+        x = rng.uniform(size=n)
+        mean = 6.0 * ((4 * x) % 1.0)
+        X, y = x[:, None], mean + rng.normal(size=n)
+        pilot = JumpPilot().fit(X, y)
+        assert pilot.breaks_ == pytest.approx([0.25, 0.5, 0.75], abs=6 / n)
+        ours.append(np.mean((pilot.predict(X) - mean) ** 2))
+        smooth.append(np.mean((SplinePilot().fit(X, y).predict(X) - mean) ** 2))
+    assert np.mean(ours) < 0.2 * np.mean(smooth)
+
+
+def test_a_curve_gets_no_jumps() -> None:
+    counts = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(size=(1000, 1))
+        counts.append(fit_pilot(x, np.sin(9 * x[:, 0]) + rng.normal(size=1000), None).name)
+    assert counts.count("spline") >= 8
+
+
+def test_a_jump_in_a_wave_is_told_from_the_wave() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.uniform(size=3000)
+    mean = 2 * np.sin(12 * x) + 4.0 * (x > 0.37)
+    pilot = JumpPilot().fit(x[:, None], mean + rng.normal(size=3000))
+    assert pilot.breaks_ == pytest.approx([0.37], abs=0.004)
+    assert np.mean((pilot.predict(x[:, None]) - mean) ** 2) < 0.02
+
+
+def test_the_share_of_noise_left_in_pairs_is_that_of_the_smoother_matrix() -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(size=(150, 1)), axis=0)
+    y = 5.0 * (x[:, 0] > 0.5) + rng.normal(size=150)
+    pilot = JumpPilot().fit(x, y)
+    Z = pilot._basis.design(pilot._solved, x[:, 0])
+    H = Z @ pilot._solved.fit.inverse @ Z.T
+    # y is measured from its own level; jumps and lines are in the class, so nothing is lost
+    assert np.mean((pilot._level + H @ (y - pilot._level) - pilot.predict(x)) ** 2) < 1e-18
+    S = H @ H.T
+    i, j = rng.integers(0, 150, size=(2, 60))
+    expected = 1 - (H[i, i] + H[j, j] - 2 * H[i, j]) + (S[i, i] + S[j, j] - 2 * S[i, j]) / 2
+    assert pilot.pair_share(x[i], x[j]) == pytest.approx(expected, rel=1e-9)
+    assert pilot.effective_df_ == pytest.approx(np.trace(H), rel=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+def test_outliers_offsets_and_few_values_do_no_harm(shift: float) -> None:
+    rng = np.random.default_rng(0)
+    x = np.round(rng.uniform(size=400), 1)
+    x[0] = 1e9
+    y = shift + 4.0 * (x > 0.45) + rng.normal(size=400)
+    X = x[:, None]
+    found = JumpPilot().fit(X, y).predict(X)
+    assert np.mean((found[1:] - shift - 4.0 * (x[1:] > 0.45)) ** 2) < 0.1
+    assert JumpPilot().fit(np.ones((50, 1)), np.zeros(50)).predict(
+        np.ones((2, 1))
+    ) == pytest.approx(0)
