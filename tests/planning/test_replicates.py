@@ -59,3 +59,20 @@ def test_replicates_pay_until_the_class_is_wrong():
         planning.replicates_design("variance", 70, components=[1.0], rng=rng)
     with pytest.raises(ValueError, match="must be mean-type"):
         planning.variance_components("ucb", rng=rng)
+
+
+@pytest.mark.parametrize(("n", "p"), [(12, 3), (20, 6)])
+def test_error_of_a_fit_to_few_places_counts_its_coefficients(n, p):
+    # least squares on normal features: E[z (Z'Z)^-1 z'] = p / (n - p - 1), drawn here
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((40_000, n, p))
+    at = rng.standard_normal((40_000, p))
+    solved = np.linalg.solve(Z.transpose(0, 2, 1) @ Z, at[:, :, None])[:, :, 0]
+    drawn = np.einsum("ij,ij->i", at, solved)
+    found = planning.replicates_design(
+        "variance", 2 * n, n_features=p, components=[0.5, 2.0], most=2, rng=rng
+    )
+    (replicates, points, error), *_ = found.table
+    assert (replicates, points) == (2, n)
+    # a pair's half squared difference of standard normal labels has variance 2
+    assert error / 2.0 == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 200)
