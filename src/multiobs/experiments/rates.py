@@ -119,8 +119,8 @@ def lipschitz_error(n: int, rng: np.random.Generator) -> float:
     r"""Squared error of the direct route when the variance is only known to be Lipschitz.
 
     :math:`Y = \sqrt{1/2 + g(x)}\,\xi` with tents g; half the squared differences of adjacent rows
-    are averaged over bins of width n^(-1/3), which is ERM over step functions. The paper conjectures
-    the rate n^(-2/3) (its footnote on Theorem 2), that of the two-moment route.
+    are averaged over bins of width n^(-1/3), which is ERM over step functions. The paper believes
+    in the rate n^(-2/3) (a footnote of its section 5.1), that of the two-moment route.
     """
     g = bumps(n, rng)
     x = np.sort(rng.random(n))
