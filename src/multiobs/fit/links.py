@@ -1,0 +1,251 @@
+r"""Losses seen through a link: r = g⁻¹(η), and a loss under which η elicits the same statistic.
+
+Every loss here is linear in the kernels of the labels,
+
+.. math:: \ell(\eta, y) = \sum_k h_k(y)\, F_k(\eta),
+
+so an anchor's tuples enter through the means of their kernels alone and pooling loses nothing.
+The derivative is zero in mean exactly at the statistic, whatever the law of y:
+
+* identity: :math:`\tfrac12 \chi \eta^2 - \psi \eta`;
+* log above a lower end a: :math:`(\psi - a \chi) e^{-\eta} + \chi \eta`, the gamma deviance (QLIKE);
+* logit on (a, b): :math:`\chi \log(1 + e^\eta) - \eta (\psi - a \chi)/(b - a)`, the log loss.
+
+All are Bregman divergences between psi / chi and r, with weight chi.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+from scipy.special import expit
+
+from multiobs._types import FloatArray
+from multiobs.statistics.kernels import Kernel
+
+LARGEST = 500.0  # |η| beyond which an exponential is no number any more
+
+LinkName = Literal["identity", "log", "logit"]
+
+
+class LinkedLoss(ABC):
+    """A loss of η that is linear in kernels of the labels.
+
+    All arrays of functions of η (g,) have one column for each kernel, (g, q).
+    """
+
+    @property
+    @abstractmethod
+    def kernels(self) -> Sequence[Kernel]:
+        """The q kernels of m labels."""
+
+    @property
+    @abstractmethod
+    def link(self) -> LinkName:
+        """Name of the link."""
+
+    @abstractmethod
+    def inverse(self, eta: FloatArray) -> FloatArray:
+        """The statistic r = g⁻¹(η), (g,)."""
+
+    @abstractmethod
+    def inverse_slope(self, eta: FloatArray) -> FloatArray:
+        """Derivative of r in η, (g,)."""
+
+    @abstractmethod
+    def forward(self, r: FloatArray) -> FloatArray:
+        """Return η of values r inside the domain, (g,)."""
+
+    @abstractmethod
+    def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
+        """Pseudo-observations psi / chi of where the statistic is ``there``, as if it were ``here``.
+
+        In mean they are ``here`` if they were ``there``.
+        """
+
+    @abstractmethod
+    def integrals(self, eta: FloatArray) -> FloatArray:
+        """F_k(η): the loss is their sum times the kernels, (g, q)."""
+
+    @abstractmethod
+    def slopes(self, eta: FloatArray) -> FloatArray:
+        """Derivatives of :meth:`integrals` in η, (g, q)."""
+
+    @abstractmethod
+    def curvatures(self, eta: FloatArray) -> FloatArray:
+        """Second derivatives in η, (g, q)."""
+
+    @abstractmethod
+    def expected_curvature(self, eta: FloatArray, means: FloatArray) -> FloatArray:
+        """Curvature in mean where η is right, from the kernels' means (g, q): Fisher's weights."""
+
+    @abstractmethod
+    def constant(self, means: FloatArray) -> float | None:
+        """η of the best constant for kernels of these means (q,), or None if there is none."""
+
+
+@final
+@dataclass(frozen=True)
+class IdentityLoss(LinkedLoss):
+    """Squared loss of a mean psi or a ratio psi / chi, η = r.
+
+    >>> from multiobs.statistics.kernels import constant, moment
+    >>> loss = IdentityLoss(moment(1), constant(1.0, 1))
+    >>> loss.constant(np.array([3.0, 1.5]))
+    2.0
+    """
+
+    psi: Kernel
+    chi: Kernel
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        return self.psi, self.chi
+
+    @property
+    def link(self) -> LinkName:
+        return "identity"
+
+    def inverse(self, eta: FloatArray) -> FloatArray:
+        return eta
+
+    def inverse_slope(self, eta: FloatArray) -> FloatArray:
+        return np.ones_like(eta)
+
+    def forward(self, r: FloatArray) -> FloatArray:
+        return r
+
+    def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
+        return psi + (here - there)
+
+    def integrals(self, eta: FloatArray) -> FloatArray:
+        return np.stack([-eta, eta**2 / 2], axis=1)
+
+    def slopes(self, eta: FloatArray) -> FloatArray:
+        return np.stack([-np.ones_like(eta), eta], axis=1)
+
+    def curvatures(self, eta: FloatArray) -> FloatArray:
+        return np.stack([np.zeros_like(eta), np.ones_like(eta)], axis=1)
+
+    def expected_curvature(self, eta: FloatArray, means: FloatArray) -> FloatArray:
+        return np.maximum(means[:, 1], 0.0)
+
+    def constant(self, means: FloatArray) -> float | None:
+        return float(means[0] / means[1]) if means[1] > 0 else None
+
+
+@final
+@dataclass(frozen=True)
+class LogLoss(LinkedLoss):
+    """Gamma deviance of a mean or ratio above a lower end, r = low + exp η.
+
+    >>> from multiobs.statistics.kernels import constant, moment
+    >>> loss = LogLoss(moment(1), constant(1.0, 1), 0.0)
+    >>> loss.slopes(np.array([0.0])) @ np.array([1.0, 1.0])
+    array([0.])
+    """
+
+    psi: Kernel
+    chi: Kernel
+    low: float
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        return self.psi, self.chi
+
+    @property
+    def link(self) -> LinkName:
+        return "log"
+
+    def inverse(self, eta: FloatArray) -> FloatArray:
+        return self.low + _exp(eta)
+
+    def inverse_slope(self, eta: FloatArray) -> FloatArray:
+        return _exp(eta)
+
+    def forward(self, r: FloatArray) -> FloatArray:
+        return np.asarray(np.log(r - self.low))
+
+    def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
+        # by a factor, so that a positive kernel stays positive
+        return self.low + (psi - self.low) * ((here - self.low) / (there - self.low))
+
+    def integrals(self, eta: FloatArray) -> FloatArray:
+        inverse = _exp(-eta)
+        return np.stack([inverse, eta - self.low * inverse], axis=1)
+
+    def slopes(self, eta: FloatArray) -> FloatArray:
+        inverse = _exp(-eta)
+        return np.stack([-inverse, 1.0 + self.low * inverse], axis=1)
+
+    def curvatures(self, eta: FloatArray) -> FloatArray:
+        inverse = _exp(-eta)
+        return np.stack([inverse, -self.low * inverse], axis=1)
+
+    def expected_curvature(self, eta: FloatArray, means: FloatArray) -> FloatArray:
+        return np.maximum(means[:, 1], 0.0)
+
+    def constant(self, means: FloatArray) -> float | None:
+        above = means[0] - self.low * means[1]
+        return float(np.log(above / means[1])) if above > 0 and means[1] > 0 else None
+
+
+@final
+@dataclass(frozen=True)
+class LogitLoss(LinkedLoss):
+    """Log loss of a mean or ratio between two ends, r = low + (high - low) / (1 + exp(-η)).
+
+    >>> from multiobs.statistics.kernels import constant, moment
+    >>> loss = LogitLoss(moment(1), constant(1.0, 1), 0.0, 1.0)
+    >>> loss.inverse(np.array([0.0]))
+    array([0.5])
+    """
+
+    psi: Kernel
+    chi: Kernel
+    low: float
+    high: float
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        return self.psi, self.chi
+
+    @property
+    def link(self) -> LinkName:
+        return "logit"
+
+    def inverse(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.low + (self.high - self.low) * expit(eta))
+
+    def inverse_slope(self, eta: FloatArray) -> FloatArray:
+        return np.asarray((self.high - self.low) * expit(eta) * expit(-eta))
+
+    def forward(self, r: FloatArray) -> FloatArray:
+        return np.asarray(np.log((r - self.low) / (self.high - r)))
+
+    def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
+        return psi + (here - there)
+
+    def integrals(self, eta: FloatArray) -> FloatArray:
+        width = self.high - self.low
+        return np.stack([-eta / width, np.logaddexp(0.0, eta) + eta * (self.low / width)], axis=1)
+
+    def slopes(self, eta: FloatArray) -> FloatArray:
+        width = self.high - self.low
+        return np.stack([np.full_like(eta, -1 / width), expit(eta) + self.low / width], axis=1)
+
+    def curvatures(self, eta: FloatArray) -> FloatArray:
+        return np.stack([np.zeros_like(eta), expit(eta) * expit(-eta)], axis=1)
+
+    def expected_curvature(self, eta: FloatArray, means: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(means[:, 1], 0.0) * expit(eta) * expit(-eta))
+
+    def constant(self, means: FloatArray) -> float | None:
+        r = float(means[0] / means[1]) if means[1] > 0 else np.nan
+        return float(self.forward(np.array(r))) if self.low < r < self.high else None
+
+
+def _exp(eta: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(np.clip(eta, -LARGEST, LARGEST)))

@@ -1,0 +1,315 @@
+r"""Penalised fits of linked losses, with the smoothness chosen by quasi-REML.
+
+Minimises :math:`J(w) + \tfrac12 \sum_g \lambda_g \lVert w_g \rVert^2` over coefficients, and the
+smoothness λ of each group of columns by Fellner-Schall steps (Wood and Fasiolo 2017)
+
+.. math:: \lambda_g \leftarrow \phi\, \frac{k_g - \lambda_g \mathrm{tr}_g(A_\lambda^{-1})}
+                                          {\lVert w_g \rVert^2},
+
+with A the expected Hessian and φ the dispersion :math:`\mathrm{tr}(A_\lambda^{-1} V) /
+\mathrm{tr}(A_\lambda^{-1} A)`: how many times less the tuples know than independent observations
+would, since V, the variance of the gradient, knows that tuples share rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy import linalg
+
+from multiobs._types import FloatArray, IntArray
+from multiobs.fit.links import LinkedLoss
+from multiobs.fit.rowwise import RowSums
+from multiobs.fit.solvers import Status
+
+STEPS = 100  # of Newton's method
+ROUNDS = 200  # of smoothness updates
+INNER = 10  # fits, each with the tuples moved to their rows along the one before
+ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
+SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
+VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
+
+
+@final
+@dataclass(frozen=True)
+class PseudoData:
+    """Pooled pseudo-observations with the columns of a class.
+
+    Attributes
+    ----------
+    Z : ndarray (g, p)
+        Columns at the pooled positions.
+    weight : ndarray (g,)
+        Summed weight of the tuples pooled.
+    means : ndarray (g, q)
+        Means of the loss's kernels.
+    offset : ndarray (g,)
+        Added to η.
+    """
+
+    Z: FloatArray
+    weight: FloatArray
+    means: FloatArray
+    offset: FloatArray
+
+    def eta(self, w: FloatArray) -> FloatArray:
+        """The linear predictor, (g,)."""
+        return self.Z @ w + self.offset
+
+    def value(self, loss: LinkedLoss, w: FloatArray) -> float:
+        """The summed loss."""
+        per = np.einsum("gk,gk->g", loss.integrals(self.eta(w)), self.means)
+        return float(self.weight @ per)
+
+    def gradient(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
+        """Derivative of :meth:`value`, (p,)."""
+        per = np.einsum("gk,gk->g", loss.slopes(self.eta(w)), self.means)
+        return np.asarray((self.weight * per) @ self.Z)
+
+    def information(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
+        """Expected Hessian A of :meth:`value`, (p, p)."""
+        size = self.weight * loss.expected_curvature(self.eta(w), self.means)
+        return np.asarray((self.Z * size[:, None]).T @ self.Z)
+
+    def hessian(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
+        """Hessian of :meth:`value`, (p, p)."""
+        per = np.einsum("gk,gk->g", loss.curvatures(self.eta(w)), self.means)
+        return np.asarray((self.Z * (self.weight * per)[:, None]).T @ self.Z)
+
+
+@final
+@dataclass(frozen=True)
+class Penalised:
+    """A penalised fit.
+
+    Attributes
+    ----------
+    w : ndarray (p,)
+        Coefficients.
+    ridge : ndarray (p,)
+        λ of each column.
+    information : ndarray (p, p)
+        The expected Hessian A of the risk without its penalty.
+    dispersion : float
+        φ.
+    status : Status
+        How the minimisation ended.
+    """
+
+    w: FloatArray
+    ridge: FloatArray
+    information: FloatArray
+    dispersion: float
+    status: Status
+
+    @property
+    def inverse(self) -> FloatArray:
+        """Inverse of the penalised expected Hessian, (p, p)."""
+        return inverse(self.information, self.ridge)
+
+    @property
+    def edf(self) -> FloatArray:
+        """Effective degrees of freedom of each column, (p,)."""
+        return np.asarray(np.einsum("ab,ba->a", self.inverse, self.information))
+
+    def covariance(self, V: FloatArray) -> FloatArray:
+        r"""Covariance of the coefficients about the truth, given V the variance of the gradient.
+
+        :math:`A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1}`: the noise by the sandwich, and the
+        bias of smoothing by its size under the prior that λ stands for (Nychka 1988).
+        """
+        bread = self.inverse
+        return np.asarray(bread @ (V + self.dispersion * np.diag(self.ridge)) @ bread)
+
+
+Variance = Callable[[FloatArray, FloatArray], FloatArray]  # of coefficients and inverse Hessian
+
+
+def inverse(A: FloatArray, ridge: FloatArray) -> FloatArray:
+    """Inverse of a penalised Hessian whose columns may differ much in size."""
+    whole = A + np.diag(ridge)
+    size = np.sqrt(np.maximum(np.diag(whole), 1e-300))
+    scaled = whole / np.outer(size, size)
+    found = linalg.inv(scaled + 1e-12 * np.eye(size.size))
+    return np.asarray((found + found.T) / 2 / np.outer(size, size))
+
+
+def minimise(
+    data: PseudoData, loss: LinkedLoss, ridge: FloatArray, start: FloatArray
+) -> tuple[FloatArray, Status]:
+    """Newton's method with expected curvature and step halving.
+
+    Parameters
+    ----------
+    data : PseudoData
+        What is fitted to.
+    loss : LinkedLoss
+        The loss.
+    ridge : ndarray (p,)
+        λ of each column.
+    start : ndarray (p,)
+        Where to begin.
+    """
+    w = start
+    total = float(data.weight.sum())
+
+    def penalised(at: FloatArray) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = data.value(loss, at) + 0.5 * float(ridge @ at**2)
+        return found if np.isfinite(found) else np.inf
+
+    value = penalised(w)
+    for _ in range(STEPS):
+        slope = data.gradient(loss, w) + ridge * w
+        exact = data.hessian(loss, w) + np.diag(ridge)
+        try:  # exact curvature converges fastest where it is positive
+            factor = linalg.cho_factor(exact)
+        except linalg.LinAlgError:
+            expected = data.information(loss, w) + np.diag(ridge)
+            lift = 1e-12 * np.diag(expected).max()
+            factor = linalg.cho_factor(expected + lift * np.eye(w.size))
+        step = -linalg.cho_solve(factor, slope)
+        fall = -float(slope @ step)
+        if not fall > 1e-14 * total:
+            return w, Status.CONVERGED
+        size = 1.0
+        while size > 1e-8:
+            trial = w + size * step
+            after = penalised(trial)
+            if after <= value - 1e-4 * size * fall:
+                break
+            size /= 2
+        else:
+            near = fall < 1e-8 * total  # the value's own rounding
+            return w, Status.CONVERGED if near else Status.NOT_CONVERGED
+        w, value = trial, after
+    return w, Status.NOT_CONVERGED
+
+
+@final
+@dataclass(frozen=True)
+class RowProblem:
+    """A penalised class at the rows: what the smoothness is chosen for.
+
+    Attributes
+    ----------
+    loss : LinkedLoss
+        The loss.
+    sums : RowSums
+        Kernels of the tuples of each row.
+    Z : ndarray (n, p)
+        Columns of the rows.
+    offset : ndarray (n,)
+        Added to η.
+    groups : ndarray of int (p,)
+        Penalty group of each column, -1 for none.
+    """
+
+    loss: LinkedLoss
+    sums: RowSums
+    Z: FloatArray
+    offset: FloatArray
+    groups: IntArray
+
+    def at(self, w: FloatArray) -> PseudoData:
+        """Pseudo-observations of the rows, given the fit so far."""
+        r = self.loss.inverse(self.Z @ w + self.offset)
+        weight = np.maximum(self.sums.chi, 0.0)
+        return PseudoData(self.Z, weight, self.sums.moved(self.loss, r), self.offset)
+
+    def information(self, w: FloatArray) -> FloatArray:
+        """Expected Hessian of the tuples, whose members' columns are averaged, (p, p)."""
+        eta = self.Z @ w + self.offset
+        ones = np.ones((eta.size, 2))
+        root = np.sqrt(self.loss.expected_curvature(eta, ones))[:, None]
+        size = np.maximum(self.sums.chi, 0.0)[:, None]
+        A = (self.Z * root * size).T @ self.sums.blurred(self.Z * root)
+        return np.asarray((A + A.T) / 2)
+
+    def start(self) -> FloatArray | None:
+        """Coefficients of the best constant, or None if there is none inside the domain."""
+        size = np.maximum(self.sums.chi, 0.0)
+        total = max(float(size.sum()), 1e-300)
+        level = self.loss.constant(np.array([self.sums.psi.sum(), self.sums.chi.sum()]) / total)
+        if level is None:
+            return None
+        w = np.zeros(self.groups.size)
+        w[0] = level - float(size @ self.offset) / total
+        return w
+
+
+def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penalised:
+    """Fit with the smoothness of every group of columns chosen by quasi-REML.
+
+    Parameters
+    ----------
+    problem : RowProblem
+        What is fitted.
+    variance : callable
+        Variance of the gradient (p, p) at coefficients (p,), given the penalised inverse Hessian.
+    start : ndarray (p,)
+        Where to begin.
+    """
+    groups = problem.groups
+    count = int(groups.max(initial=-1)) + 1
+    member = [np.flatnonzero(groups == g) for g in range(count)]
+    strength = np.array([_rough(np.diag(problem.information(start))[m]) for m in member])
+
+    def ridge_of(values: FloatArray) -> FloatArray:
+        out = np.zeros(groups.size)
+        for g, m in enumerate(member):
+            out[m] = values[g]
+        return out
+
+    ridge = ridge_of(strength)
+    w, status = settle(problem, ridge, start, INNER)
+    A = problem.information(w)
+    bread = inverse(A, ridge)
+    phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
+    if not (count and np.isfinite(phi) and phi > 0):
+        return Penalised(w, ridge, A, max(phi, 0.0), status)
+    before = np.full(count, np.inf)
+    for _ in range(ROUNDS):
+        inside = np.diag(inverse(A, ridge))
+        left = np.array([m.size - strength[g] * inside[m].sum() for g, m in enumerate(member)])
+        if np.all(np.abs(left - before) <= SETTLED * np.maximum(left, 0.1)):
+            break
+        before = left
+        for g, m in enumerate(member):
+            if left[g] > VANISHED:
+                wanted = phi * left[g] / max(float(w[m] @ w[m]), 1e-300)
+                strength[g] *= float(np.clip(wanted / strength[g], 1e-4, 1e4))
+        ridge = ridge_of(strength)
+        w, status = settle(problem, ridge, w, 2)
+        A = problem.information(w)
+    w, status = settle(problem, ridge, w, STEPS)
+    return Penalised(w, ridge, problem.information(w), phi, status)
+
+
+def settle(
+    problem: RowProblem, ridge: FloatArray, start: FloatArray, rounds: int
+) -> tuple[FloatArray, Status]:
+    """Move the tuples to their rows along the fit and fit again, until nothing moves."""
+    w, status = start, Status.NOT_CONVERGED
+    for _ in range(rounds):
+        before = w
+        w, status = minimise(problem.at(w), problem.loss, ridge, w)
+        moved = float(np.max(np.abs(problem.Z @ (w - before)), initial=0.0))
+        if moved < 1e-8 or problem.sums.together is None:
+            return w, status
+    return w, Status.NOT_CONVERGED if status.success else status
+
+
+def _rough(diagonal: FloatArray) -> float:
+    """λ that leaves a group of these curvatures about eight degrees of freedom, or most of it."""
+    target = min(ROUGH, 0.9 * diagonal.size)
+    top = float(diagonal.max(initial=0.0))
+    if not top > 0:
+        return 1.0
+    low, high = np.log(top) - 60.0, np.log(top) + 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        left = float(np.sum(diagonal / (diagonal + np.exp(middle))))
+        low, high = (middle, high) if left > target else (low, middle)
+    return float(np.exp(low))
