@@ -8,7 +8,7 @@ so an anchor's tuples enter through the means of their kernels alone and pooling
 The derivative is zero in mean exactly at the statistic, whatever the law of y:
 
 * identity: :math:`\tfrac12 \chi \eta^2 - \psi \eta`;
-* log above a lower end a: :math:`(\psi - a \chi) e^{-\eta} + \chi \eta`, the gamma deviance (QLIKE);
+* log above a lower end a: :math:`(\psi - a \chi) e^{-\eta} + \chi \eta`, the gamma deviance;
 * logit on (a, b): :math:`\chi \log(1 + e^\eta) - \eta (\psi - a \chi)/(b - a)`, the log loss.
 
 All are Bregman divergences between psi / chi and r, with weight chi.
@@ -17,13 +17,15 @@ All are Bregman divergences between psi / chi and r, with weight chi.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, final
 
 import numpy as np
 from scipy.special import expit
 
 from multiobs._types import FloatArray
-from multiobs.statistics.kernels import Kernel
+from multiobs.statistics import Statistic
+from multiobs.statistics.kernels import Kernel, constant
 
 LARGEST = 500.0  # |η| beyond which an exponential is no number any more
 
@@ -60,7 +62,7 @@ class LinkedLoss(ABC):
 
     @abstractmethod
     def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
-        """Pseudo-observations psi / chi of where the statistic is ``there``, as if it were ``here``.
+        """Pseudo-observations psi / chi from where the statistic is ``there`` to ``here``.
 
         In mean they are ``here`` if they were ``there``.
         """
@@ -249,3 +251,46 @@ class LogitLoss(LinkedLoss):
 
 def _exp(eta: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.clip(eta, -LARGEST, LARGEST)))
+
+
+def linked(statistic: Statistic, link: LinkName | Literal["auto"]) -> LinkedLoss:
+    """Return the loss under which a link's η elicits a mean- or ratio-type statistic.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Mean- or ratio-type.
+    link : {"auto", "identity", "log", "logit"}
+        "auto" keeps the statistic's domain: logit between two ends, log above one, else identity.
+
+    Examples
+    --------
+    >>> from multiobs import statistics
+    >>> linked(statistics.variance(), "auto").link, linked(statistics.kendall_tau(), "auto").link
+    ('log', 'logit')
+    """
+    psi, chi = statistic.psi, statistic.chi
+    if psi is None:
+        raise ValueError(
+            f"link must be 'identity' or 'auto' for {statistic!r}, which is neither the mean of a "
+            f"kernel nor a ratio of two, got {link!r}"
+        )
+    bottom = constant(1.0, statistic.arity, statistic.n_columns) if chi is None else chi
+    low, high = statistic.domain
+    if link == "auto":
+        link = ("logit" if isfinite(high) else "log") if isfinite(low) else "identity"
+    if link == "identity":
+        return IdentityLoss(psi, bottom)
+    if link == "log":
+        if not isfinite(low):
+            raise ValueError(
+                f"link 'log' needs a statistic with a lower end, got {statistic!r} on "
+                f"[{low:g}, {high:g}]"
+            )
+        return LogLoss(psi, bottom, low)
+    if not (isfinite(low) and isfinite(high)):
+        raise ValueError(
+            f"link 'logit' needs a statistic between two ends, got {statistic!r} on "
+            f"[{low:g}, {high:g}]"
+        )
+    return LogitLoss(psi, bottom, low, high)

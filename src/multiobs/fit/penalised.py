@@ -28,6 +28,7 @@ ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
+SLACK = 1.0  # of the log of the restricted likelihood that a rougher fit may lose
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
 
 
@@ -89,6 +90,8 @@ class Penalised:
         Coefficients.
     ridge : ndarray (p,)
         λ of each column.
+    rough_ridge : ndarray (p,)
+        The least λ that the data do not speak against; errors are those of a fit so rough.
     information : ndarray (p, p)
         The expected Hessian A of the risk without its penalty.
     dispersion : float
@@ -99,6 +102,7 @@ class Penalised:
 
     w: FloatArray
     ridge: FloatArray
+    rough_ridge: FloatArray
     information: FloatArray
     dispersion: float
     status: Status
@@ -117,10 +121,12 @@ class Penalised:
         r"""Covariance of the coefficients about the truth, given V the variance of the gradient.
 
         :math:`A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1}`: the noise by the sandwich, and the
-        bias of smoothing by its size under the prior that λ stands for (Nychka 1988).
+        bias of smoothing by its size under the prior that λ stands for (Nychka 1988), both at the
+        least smoothness that the data allow: λ itself is estimated, and a curve that happens to
+        look straight is not known to be so.
         """
-        bread = self.inverse
-        return np.asarray(bread @ (V + self.dispersion * np.diag(self.ridge)) @ bread)
+        bread = inverse(self.information, self.rough_ridge)
+        return np.asarray(bread @ (V + self.dispersion * np.diag(self.rough_ridge)) @ bread)
 
 
 Variance = Callable[[FloatArray, FloatArray], FloatArray]  # of coefficients and inverse Hessian
@@ -268,7 +274,7 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
     bread = inverse(A, ridge)
     phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
     if not (count and np.isfinite(phi) and phi > 0):
-        return Penalised(w, ridge, A, max(phi, 0.0), status)
+        return Penalised(w, ridge, ridge, A, max(phi, 0.0), status)
     before = np.full(count, np.inf)
     for _ in range(ROUNDS):
         inside = np.diag(inverse(A, ridge))
@@ -284,7 +290,38 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         w, status = settle(problem, ridge, w, 2)
         A = problem.information(w)
     w, status = settle(problem, ridge, w, STEPS)
-    return Penalised(w, ridge, problem.information(w), phi, status)
+    A = problem.information(w)
+    lower = [least_smoothness(np.diag(A)[m], w[m], strength[g], phi) for g, m in enumerate(member)]
+    return Penalised(w, ridge, ridge_of(np.array(lower)), A, phi, status)
+
+
+def least_smoothness(
+    curvature: FloatArray, w: FloatArray, strength: float, dispersion: float
+) -> float:
+    r"""Return the least λ whose restricted likelihood is within SLACK of the best.
+
+    A group's unpenalised coefficients are about normal with mean zero and variance
+    :math:`\phi (1/a_c + 1/\lambda)`.
+
+    Parameters
+    ----------
+    curvature : ndarray (k,)
+        Diagonal a of the Hessian.
+    w : ndarray (k,)
+        Penalised coefficients.
+    strength : float
+        The λ they were fitted with.
+    dispersion : float
+        φ.
+    """
+    a = np.maximum(curvature, 1e-300)
+    squares = (w * (1.0 + strength / a)) ** 2 / max(dispersion, 1e-300)
+    steps = np.log(strength) - np.linspace(0.0, 60.0, 601)
+
+    spread = 1.0 / a[:, None] + np.exp(-steps)[None, :]
+    twice = np.sum(np.log(spread) + squares[:, None] / spread, axis=0)
+    allowed = twice <= twice.min() + 2 * SLACK
+    return float(np.exp(steps[np.flatnonzero(allowed)[-1]]))
 
 
 def settle(

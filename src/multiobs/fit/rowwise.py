@@ -2,16 +2,16 @@ r"""Pseudo-observations at the rows themselves, for tuples whose members lie far
 
 A tuple's kernel has about the mean of its members' statistics as its expectation,
 :math:`\mathbb{E}\psi_t \approx \tfrac1m \sum_{i \in t} r(x_i)`, exactly so for half the squared
-difference of residuals.  Putting the tuple at the mean of their x instead flattens every curve when
-neighbours are far, as they are in several columns.  With :math:`\bar\psi_i` and :math:`\bar r_i` the
-means over the tuples that contain row i,
+difference of residuals.  Putting the tuple at the mean of their x instead flattens every curve
+when neighbours are far, as they are in several columns.  With :math:`\bar\psi_i` and
+:math:`\bar r_i` the means over the tuples that contain row i,
 
 .. math:: \psi_i^* = \bar\psi_i + (r(x_i) - \bar r_i), \quad\text{or}\quad
           \psi_i^* = \bar\psi_i\, r(x_i) / \bar r_i \text{ where the link is the logarithm},
 
-has expectation r(x_i) when the current fit r is right, and regressing it on :math:`x_i` until nothing
-moves solves :math:`\sum_t w_t (\psi_t - \bar r_t) \sum_{i \in t} s_i z_i = 0`: no information is lost to
-the width of the neighbourhoods.
+has expectation r(x_i) when the current fit r is right, and regressing it on :math:`x_i` until
+nothing moves solves :math:`\sum_t w_t (\psi_t - \bar r_t) \sum_{i \in t} s_i z_i = 0`: no
+information is lost to the width of the neighbourhoods.
 """
 
 from dataclasses import dataclass
@@ -119,5 +119,3 @@ def _together(
     alone = sparse.diags_array((total <= 0).astype(np.float64))
     scale = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0))
     return sparse.csr_array(scale @ both + alone)
-
-

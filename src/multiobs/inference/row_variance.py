@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from multiobs._types import FloatArray
+from multiobs._types import FloatArray, IntArray
 from multiobs.fit.links import LinkedLoss
 from multiobs.fit.penalised import RowProblem, Variance
 from multiobs.inference.chain import Chain, draw_in_graph
@@ -33,14 +33,14 @@ class Overlaps:
     ----------
     one, two : ndarray of int (t, m)
         Members.
-    psi_one, chi_one, psi_two, chi_two : ndarray (t,)
+    kernels_one, kernels_two : ndarray (t, 2)
         Their weighted kernels.
     factor : ndarray (t,)
         How often each pair is to be taken off.
     """
 
-    one: FloatArray
-    two: FloatArray
+    one: IntArray
+    two: IntArray
     kernels_one: FloatArray
     kernels_two: FloatArray
     factor: FloatArray
@@ -83,7 +83,11 @@ def overlaps(
 
 
 def variance_of(
-    problem: RowProblem, tuples: TupleSet, y: FloatArray, weight: FloatArray | None
+    problem: RowProblem,
+    tuples: TupleSet,
+    y: FloatArray,
+    offset: FloatArray | None,
+    weight: FloatArray | None,
 ) -> Variance:
     """Return the function that gives V (p, p) at coefficients and the inverse Hessian there.
 
@@ -93,11 +97,13 @@ def variance_of(
         What is fitted.
     tuples : TupleSet
         Which rows go together.
-    y, weight : ndarray
-        Labels (n,) or (n, s), weights (n,) or None.
+    y, offset, weight : ndarray
+        Labels (n,) or (n, s); what is added to their statistic at the rows (n,) or None; weights
+        (n,) or None.
     """
-    loss, sums, Z, m = problem.loss, problem.sums, problem.Z, tuples.arity
-    shared = overlaps(loss, tuples, y, weight)
+    m = tuples.arity
+    added = np.zeros(tuples.n_rows) if offset is None else offset
+    shared = overlaps(problem.loss, tuples, y, weight)
 
     def variance(w: FloatArray, bread: FloatArray) -> FloatArray:
         scores = row_scores(problem, w, bread, m)
@@ -107,7 +113,7 @@ def variance_of(
             (shared.one, shared.kernels_one),
             (shared.two, shared.kernels_two),
         ):
-            left = kernels[:, 0] - kernels[:, 1] * r[members].mean(axis=1)
+            left = kernels[:, 0] - kernels[:, 1] * (r - added)[members].mean(axis=1)
             size = m * left * factor[members].mean(axis=1)
             parts.append(scaled[members].mean(axis=1) * size[:, None])
         g = scores.rows

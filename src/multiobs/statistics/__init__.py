@@ -30,13 +30,14 @@ from multiobs.statistics.roots import (
     standard_deviation,
     ucb,
 )
-from multiobs.statistics.statistic import Statistic, outside_domain, verify
+from multiobs.statistics.statistic import Parts, Statistic, outside_domain, verify
 from multiobs.statistics.u_statistics import weighted_mean
 
 __all__ = [
     "CATALOGUE",
     "KernelMeans",
     "MomentFunction",
+    "Parts",
     "Ranges",
     "Statistic",
     "build",

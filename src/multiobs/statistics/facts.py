@@ -153,6 +153,21 @@ def quotient(top: FloatArray, bottom: FloatArray) -> FloatArray:
     return np.asarray(top / bottom)
 
 
+def over_square(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return the first mean over the square of the second."""
+    return np.asarray(top / bottom**2)
+
+
+def total(one: FloatArray, two: FloatArray) -> FloatArray:
+    """Return the sum of two means."""
+    return np.asarray(one + two)
+
+
+def difference(one: FloatArray, two: FloatArray) -> FloatArray:
+    """Return the first mean less the second."""
+    return np.asarray(one - two)
+
+
 ROOT_MEANS = KernelMeans((VARIANCE,), _positive_root)
 
 

@@ -21,7 +21,7 @@ from multiobs.statistics.kernels import (
     moment,
 )
 from multiobs.statistics.losses import squared
-from multiobs.statistics.statistic import Statistic
+from multiobs.statistics.statistic import Parts, Statistic
 
 
 def _mean_type(name: str, psi: Kernel, **known: Any) -> Statistic:
@@ -142,6 +142,16 @@ def gini_mean_difference() -> Statistic:
     )
 
 
+def _beyond_mean(name: str, psi: OrderStatistic) -> Statistic:
+    """Distance of an extreme from the mean: a kernel that no label makes negative."""
+    m = psi.arity
+    sign = 1.0 if psi.coefs[-1] > 0 else -1.0
+    beyond = OrderStatistic([sign * (c - 1.0 / m) for c in psi.coefs])
+    return Statistic(
+        name, squared(beyond), psi=beyond, shift="invariant", scale=1, domain=(0.0, inf)
+    )
+
+
 def minvar(k: int = 1) -> Statistic:
     r"""MINVAR :math:`\rho_k = \mathbb{E}\min(Y_1..Y_{k+1})` (Cherny and Madan 2009).
 
@@ -158,6 +168,7 @@ def minvar(k: int = 1) -> Statistic:
         parameters={"k": k},
         title=f"MINVAR (k = {k})",
         ranges=facts.kernel_ranges("minvar"),
+        parts=Parts((mean(), _beyond_mean("shortfall", psi)), facts.difference),
     )
 
 
@@ -177,6 +188,7 @@ def maxvar(k: int = 1) -> Statistic:
         parameters={"k": k},
         title=f"MAXVAR (k = {k})",
         ranges=facts.kernel_ranges("maxvar"),
+        parts=Parts((mean(), _beyond_mean("excess", psi)), facts.total),
     )
 
 

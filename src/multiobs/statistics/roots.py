@@ -1,6 +1,7 @@
 """Statistics that are a root or a ratio of means of kernels, with formulas and examples."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any, Literal
@@ -13,8 +14,8 @@ from multiobs.statistics import facts
 from multiobs.statistics.facts import VARIANCE
 from multiobs.statistics.kernels import Monomials, constant, moment
 from multiobs.statistics.losses import PolynomialLoss, RootLoss, ratio
-from multiobs.statistics.means import central_kernel
-from multiobs.statistics.statistic import Statistic
+from multiobs.statistics.means import central_kernel, central_moment, mean, variance
+from multiobs.statistics.statistic import Parts, Statistic
 
 
 def ucb(
@@ -60,6 +61,7 @@ def ucb(
         "title": f"UCB (λ = {lam:g})",
         "moments": facts.ucb_moments(lam),
         "kernel_means": facts.ucb_means(lam),
+        "parts": Parts((mean(), variance()), facts.ucb_means(lam).combine),
         "ranges": facts.ucb_ranges(lam, loss == "cubic", level),
     }
     if loss == "cubic":
@@ -96,6 +98,7 @@ def standard_deviation() -> Statistic:
         catalogued=True,
         moments=facts.ROOT_MOMENTS,
         kernel_means=facts.ROOT_MEANS,
+        parts=Parts((variance(),), facts.ROOT_MEANS.combine),
         ranges=facts.ROOT_RANGES,
     )
 
@@ -107,6 +110,7 @@ def dispersion_index() -> Statistic:
     'ratio'
     """
     chi = moment(1).with_arity(2)
+    positive_mean = replace(mean(), domain=(0.0, inf), catalogued=False)
     return _ratio_type(
         "dispersion_index",
         VARIANCE,
@@ -114,6 +118,7 @@ def dispersion_index() -> Statistic:
         scale=1,
         domain=(0.0, inf),
         moments=facts.ratio_moments(1),
+        parts=Parts((variance(), positive_mean), facts.quotient),
         ranges=facts.DISPERSION_RANGES,
     )
 
@@ -133,6 +138,7 @@ def squared_cv() -> Statistic:
         unit="1",
         title="squared CV",
         moments=facts.ratio_moments(2),
+        parts=Parts((variance(), mean()), facts.over_square),
     )
 
 
@@ -158,6 +164,7 @@ def skewness() -> Statistic:
         unit="1",
         catalogued=True,
         kernel_means=facts.skewness_means(third),
+        parts=Parts((central_moment(3), variance()), facts.skewness_means(third).combine),
     )
 
 

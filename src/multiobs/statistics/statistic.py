@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, isfinite, sqrt
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class Statistic:
         Its range and the constants of its loss for labels in an interval, where they are known.
     kernel_means : KernelMeans or None
         For a root: it as a function of the means of kernels.
+    parts : Parts or None
+        Statistics that a smooth class learns one by one, where it is a function of several.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Statistic:
     moments: MomentFunction | None = None
     ranges: Ranges | None = None
     kernel_means: KernelMeans | None = None
+    parts: "Parts | None" = None
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -142,6 +145,17 @@ class Statistic:
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
         return f"{self.name}({inside})"
+
+
+class Parts(NamedTuple):
+    """A statistic as a function of others that are means or ratios: combine(r_1, r_2, …).
+
+    The upper confidence bound is the mean plus a multiple of the root of the variance; a smooth
+    mean and a smooth positive variance make a smooth bound above the mean.
+    """
+
+    statistics: tuple[Statistic, ...]
+    combine: Callable[..., FloatArray]
 
 
 def verify(statistic: Statistic, Y: FloatArray) -> None:

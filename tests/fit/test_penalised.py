@@ -1,0 +1,115 @@
+"""Penalised fits against general minimisers, and the smoothness against its own criterion."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from multiobs import statistics
+from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
+from multiobs.fit.penalised import PseudoData, RowProblem, minimise, settle, smooth
+from multiobs.fit.rowwise import RowSums, row_sums
+from multiobs.fit.terms import Smooth, smooth_design
+from multiobs.samplers import Adjacent
+from multiobs.statistics.kernels import constant, moment
+
+
+@pytest.mark.parametrize("loss", [
+    LogLoss(moment(1), constant(1.0, 1), 0.0),
+    LogitLoss(moment(1), constant(1.0, 1), 0.0, 5.0),
+])  # fmt: skip
+def test_minimum_is_that_of_a_general_minimiser(loss: LinkedLoss) -> None:
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([np.ones(80), rng.normal(size=(80, 3))])
+    means = np.column_stack([rng.uniform(0.5, 3.0, 80), np.ones(80)])
+    data = PseudoData(Z, rng.uniform(0.5, 2.0, 80), means, np.zeros(80))
+    ridge = np.array([0.0, 1.0, 5.0, 0.1])
+    w, status = minimise(data, loss, ridge, np.zeros(4))
+    whole = optimize.minimize(
+        lambda v: data.value(loss, v) + 0.5 * float(ridge @ v**2), np.zeros(4), tol=1e-12
+    )
+    assert status.success
+    np.testing.assert_allclose(w, whole.x, atol=1e-5)
+    np.testing.assert_allclose(data.gradient(loss, w) + ridge * w, 0.0, atol=1e-6)
+
+
+def test_gradient_is_the_derivative_of_the_value() -> None:
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(30, 3))
+    data = PseudoData(Z, rng.uniform(size=30), rng.uniform(size=(30, 2)), rng.normal(size=30))
+    loss, w = LogLoss(moment(1), constant(1.0, 1), 0.2), rng.normal(size=3)
+    slope = optimize.approx_fprime(w, lambda v: data.value(loss, v), 1e-7)
+    np.testing.assert_allclose(data.gradient(loss, w), slope, rtol=1e-4, atol=1e-4)
+
+
+def test_row_sums_are_those_of_the_tuples() -> None:
+    rng = np.random.default_rng(2)
+    n = 12
+    x, y, weight = np.sort(rng.uniform(size=n)), rng.normal(size=n), rng.uniform(1, 2, n)
+    tuples = Adjacent(3).build(x[:, None], 2, rng)
+    loss = linked(statistics.variance(), "log")
+    sums = row_sums(loss, tuples, y, weight, rng)
+    psi, chi, around = np.zeros(n), np.zeros(n), np.zeros(n)
+    for i, j in combinations(range(n), 2):
+        if j - i <= 3:
+            for row in (i, j):
+                psi[row] += weight[i] * weight[j] * (y[i] - y[j]) ** 2 / 2
+                chi[row] += weight[i] * weight[j]
+                around[row] += weight[i] * weight[j] * (x[i] + x[j]) / 2
+    np.testing.assert_allclose(sums.psi, psi, rtol=1e-10)
+    np.testing.assert_allclose(sums.chi, chi, rtol=1e-10)
+    np.testing.assert_allclose(sums.blurred(x), around / chi, rtol=1e-10)
+
+
+def test_settled_fit_solves_the_equation_of_the_tuples() -> None:
+    rng = np.random.default_rng(3)
+    n = 40
+    x, y = np.sort(rng.uniform(size=n)), rng.normal(size=n)
+    tuples = Adjacent(8).build(x[:, None], 2, rng)
+    loss = linked(statistics.variance(), "log")
+    Z = np.column_stack([np.ones(n), x - 0.5])
+    problem = RowProblem(
+        loss, row_sums(loss, tuples, y, None, rng), Z, np.zeros(n), np.array([-1, 0])
+    )
+    start = problem.start()
+    assert start is not None
+    w, status = settle(problem, np.zeros(2), start, 100)
+    assert status.success
+    r = np.exp(Z @ w)
+    there = problem.sums.blurred(r)
+    total = np.zeros(2)
+    for i, j in tuples.listed().members:
+        left = (y[i] - y[j]) ** 2 / 2 - (r[i] + r[j]) / 2
+        total += left * (Z[i] / there[i] + Z[j] / there[j])
+    np.testing.assert_allclose(total, 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_smoothness_minimises_the_restricted_likelihood(seed: int) -> None:
+    # independent observations, squared loss, known dispersion: the criterion is exact
+    rng = np.random.default_rng(seed)
+    n, sigma = 200, 0.4
+    x = rng.uniform(size=n)
+    y = np.sin(6 * x) + sigma * rng.normal(size=n)
+    design = smooth_design(Smooth(n_knots=10), x[:, None])
+    Z = design.columns(x[:, None])
+    groups = np.where(design.groups == 0, 0, -1)  # only the curvature is penalised
+    loss = linked(statistics.mean(), "identity")
+    problem = RowProblem(loss, RowSums(y, np.ones(n), None), Z, np.zeros(n), groups)
+    A = Z.T @ Z
+    found = smooth(problem, lambda w, bread: sigma**2 * A, np.zeros(Z.shape[1]))
+    np.testing.assert_allclose(found.dispersion, sigma**2, rtol=1e-9)
+    penalised = groups == 0
+
+    def criterion(log_strength: float) -> float:
+        ridge = np.where(penalised, np.exp(log_strength), 0.0)
+        w = np.linalg.solve(A + np.diag(ridge), Z.T @ y)
+        fit = 0.5 * float(np.sum((y - Z @ w) ** 2)) + 0.5 * float(ridge @ w**2)
+        size = np.linalg.slogdet(A + np.diag(ridge))[1]
+        return fit / sigma**2 + size / 2 - penalised.sum() * log_strength / 2
+
+    best = optimize.minimize_scalar(criterion, bounds=(-20, 20), method="bounded").x
+    chosen = float(np.log(found.ridge[penalised][0]))
+    assert criterion(chosen) < criterion(best) + 1e-3
+    assert np.all(found.rough_ridge <= found.ridge)
