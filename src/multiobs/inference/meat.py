@@ -225,7 +225,7 @@ def meat(
         other = other * factor[chain.other.members].mean(axis=1)
         correction = share * ((s * chain.factor[:, None]).T @ other)
     elif tuples.arity == 2:
-        again = _mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
+        again = mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
         correction = squares + share * (s.T @ (s * again[:, None]))
         cubes = of_pairs(g, s, 1.0 + again, share)
     else:
@@ -391,7 +391,7 @@ def _unweighted(drawn: Tuples, tuples: TupleSet) -> Tuples:
     return Tuples(drawn.members, drawn.rows, drawn.representative)
 
 
-def _mutual(graph: Graph, drawn: Tuples) -> FloatArray:
+def mutual(graph: Graph, drawn: Tuples) -> FloatArray:
     """Return 1 for each drawn pair (i, j) that the graph also holds as (j, i), else 0."""
     n = graph.n_rows
     keys = np.sort(graph.anchor_of_edges() * n + graph.indices)

@@ -17,7 +17,7 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.fit.links import LinkedLoss
 from multiobs.fit.penalised import RowProblem, Variance
 from multiobs.inference.chain import Chain, draw_in_graph
-from multiobs.inference.meat import inflation
+from multiobs.inference.meat import inflation, mutual
 from multiobs.sums.contraction import tuple_weights
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, spread_evenly
 
@@ -72,6 +72,8 @@ def overlaps(
         chain = Chain.draw(tuples, drawn, np.random.default_rng(1))
     elif m > 2 and isinstance(tuples, Graph):
         chain = draw_in_graph(tuples, drawn, np.random.default_rng(1))
+    if m == 2 and isinstance(tuples, Graph):  # a pair that both rows name has both in common
+        factor = factor * (1.0 + mutual(tuples, drawn))
     if chain is not None:
         other, factor = chain.other, share * chain.factor
     values = []
