@@ -24,9 +24,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.coverage_laws import LAMBDA, LAWS, X_AT, FloatArray, K, draw
-from multiobs import MultiObservationRegressor, samplers, statistics, transport
+from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
+from multiobs.transport import residuals
 
 STATISTICS: dict[str, Statistic] = {
     "variance": statistics.variance(),
@@ -73,8 +74,8 @@ def summarise(sums: FloatArray, trials: int) -> Coverage:
 
 @contextmanager
 def shared_pilots() -> Iterator[None]:
-    """Fit the pilot of a data set once: all samplers carry its labels by the same one."""
-    fit, known = transport.fit_pilot, dict[bytes, Any]()
+    """Fit the pilot of a data set once: all samplers move its labels along the same one."""
+    fit, known = residuals.fit_pilot, dict[bytes, Any]()
 
     def remembered(X: FloatArray, y: FloatArray, weight: FloatArray | None, *more: Any) -> Any:
         if weight is not None or more:
@@ -85,7 +86,7 @@ def shared_pilots() -> Iterator[None]:
             known[key] = fit(X, y, weight)
         return known[key]
 
-    with mock.patch.object(transport, "fit_pilot", remembered):
+    with mock.patch.object(residuals, "fit_pilot", remembered):
         yield
 
 
@@ -103,9 +104,9 @@ def one(
                 STATISTICS[statistic], SAMPLERS[sampler], transport=carried
             ).fit(data.X, data.y)
             limits = model.predict_interval(X_AT, bias=bias)
-        known = model._inference
+        known = model.inference_
         off, error = model.predict(X_AT) - data.truth, known.standard_errors(X_AT)
-        z = known.record.design.columns(X_AT)
+        z = known.fit.design.columns(X_AT)
         naive = np.sqrt(np.einsum("ia,ab,ib->i", z, known.covariance.naive, z))
         inside = (limits[:, 0] <= data.truth) & (data.truth <= limits[:, 1])
         by_naive = np.abs(off) <= 1.96 * naive * known.units.factor

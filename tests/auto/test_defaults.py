@@ -239,7 +239,7 @@ def test_the_report_sees_drift() -> None:
     report = plain.metasample_report()
     assert report.metasamples == plain.n_metasamples_
     assert report.drift_share > 0.3  # 2 sin(16 pi x) moves a lot within 0.05
-    assert not report.carried
+    assert not report.transported
     calm = MultiObservationRegressor(sampler=SlidingWindow(), transport=None).fit(x, y)
     assert calm.metasample_report().drift_share < 0.05
     assert "metasamples" in str(report)

@@ -5,7 +5,7 @@ import oracle
 import pytest
 from tables import SAMPLERS, STATISTICS, draw_labels, draw_positions
 
-from multiobs import Metasamples, metasamples
+from multiobs import Metasamples, MultiObservationRegressor, metasamples
 from multiobs.samplers import Improved, Nearest
 
 PRODUCTS = [
@@ -28,7 +28,14 @@ def test_metasamples_are_the_oracles(sampler, statistic):
         weight = rng.integers(1, 4, n).astype(float)
         groups = rng.integers(0, 2, n) if seed else None
         found = metasamples(
-            X, y, chosen, case.make(), sample_weight=weight, groups=groups, random_state=seed
+            X,
+            y,
+            chosen,
+            case.make(),
+            transport=None,
+            sample_weight=weight,
+            groups=groups,
+            random_state=seed,
         )
         assert isinstance(found, Metasamples)
         codes = None if groups is None else groups.tolist()
@@ -89,19 +96,37 @@ def test_the_seed_decides():
 
 
 def test_inputs_are_checked():
-    with pytest.raises(ValueError, match="same number of rows, got 2 and 3"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[2, 3\]"):
         metasamples([0.0, 1.0], [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="y must be finite"):
+    with pytest.raises(ValueError, match="y contains NaN"):
         metasamples([0.0, 1.0], [1.0, np.nan])
-    with pytest.raises(ValueError, match="X must be finite"):
+    with pytest.raises(ValueError, match="X contains infinity"):
         metasamples([0.0, np.inf], [1.0, 2.0])
     with pytest.raises(ValueError, match="below 5 tuples, got 10"):
         metasamples(np.zeros(5), np.zeros(5), sampler="replicates", limit=5)
 
 
-def test_auto_is_nearby_in_one_column_and_nearest_in_more():
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_auto_is_what_the_estimator_uses(d):
     rng = np.random.default_rng(0)
-    one = metasamples(rng.random(100), rng.normal(size=100))
-    assert one.diameter.max() < 0.2
-    two = metasamples(rng.random((100, 2)), rng.normal(size=100))
-    assert two.members.shape == (500, 2)
+    X, y = rng.random((150, d)), rng.normal(size=150)
+    found = metasamples(X, y, random_state=3)
+    model = MultiObservationRegressor(random_state=3).fit(X, y)
+    assert len(found) == model.n_metasamples_
+    np.testing.assert_array_equal(found.members, model.tuples_.listed().members)
+
+
+def test_equal_weights_and_absent_rows_keep_their_numbers():
+    found = metasamples(
+        [0.0, 1.0, 2.0], [1.0, 2.0, 5.0], sampler="sliding", sample_weight=[2.0, 0.0, 2.0]
+    )
+    assert found.members.tolist() == [[0, 2]]
+    assert found.weight.tolist() == [4.0]
+    assert found.label_use.tolist() == [1, 0, 1]
+
+
+def test_frames_with_categories_are_taken_as_fit_takes_them():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "kind": ["a", "b", "a", "b"]})
+    found = metasamples(frame, [1.0, 2.0, 3.0, 4.0], sampler="sliding", transport=None)
+    assert found.members.tolist() == [[0, 2], [1, 3]]

@@ -6,7 +6,7 @@ from scipy import optimize
 
 from multiobs import choose_solver, solve
 from multiobs.fit.risk import MomentRisk, TupleRisk, ridge
-from multiobs.fit.solvers import LBFGS, Newton, Quadratic, Status, highest_start
+from multiobs.fit.solvers import LBFGS, Newton, Quadratic, Status
 from multiobs.statistics.losses import CallableLoss
 
 
@@ -89,7 +89,7 @@ def test_every_status_has_a_sentence():
 @pytest.mark.parametrize(("mean", "s", "c"), [(0.0, 1.0, -1.0), (5.0, 0.1, 4.9), (-3.0, 2.0, -7.0)])
 def test_quartics_are_entered_from_above(mean, s, c):
     risk = root_risk(mean, s, c)
-    start = highest_start(risk, np.ones(1))
+    start = risk.start(np.ones(1))
     found = solve(risk, start)
     assert found.solver == "Newton"
     assert found.status is Status.CONVERGED

@@ -152,15 +152,14 @@ def test_scores_add_up_to_the_gradient(name, by_anchor, monkeypatch):
 def test_scores_vanish_in_sum_at_the_fit(name):
     X, y = rows(200)
     model = MultiObservationRegressor(STATISTICS[name], samplers.Nearby("paper")).fit(X, y)
-    record = model._inference.record
-    assert record.carried.pilot is not None
-    from multiobs.inference.covariance import _extended
-
-    Z, w, reference = _extended(record)
-    slope = slope_of(record.statistic.loss, w, reference)
-    g = sum_scores(slope, record.tuples, Z, record.carried.labels, w, record.weight)
-    p = record.w.size
-    assert np.abs(g[:, :p].sum(axis=0)).max() < 1e-6 * np.abs(g[:, :p]).sum()
+    fit = model.inference_.fit
+    problem = fit.problem
+    assert problem.residuals.pilot is not None
+    w, reference = problem.held(fit.w), problem.held_reference(fit.reference)
+    slope = slope_of(problem.statistic.loss, w, reference)
+    Z, y = problem.features(fit.design), problem.residuals.labels
+    g = sum_scores(slope, problem.tuples, Z, y, w, problem.weight)[:, : fit.w.size]
+    assert np.abs(g.sum(axis=0)).max() < 1e-6 * np.abs(g).sum()
 
 
 def test_one_observation_is_least_squares_with_hc2_errors():
@@ -193,10 +192,10 @@ def test_covariance_follows_units_and_row_order(name):
 def test_fit_computes_no_covariance_and_pickles():
     X, y = rows(100)
     model = MultiObservationRegressor("variance").fit(X, y)
-    assert "covariance" not in vars(model._inference)
+    assert "covariance" not in vars(model.inference_)
     copy = pickle.loads(pickle.dumps(model))
     assert_allclose(copy.coef_cov_, model.coef_cov_)
-    assert "covariance" in vars(model._inference)
+    assert "covariance" in vars(model.inference_)
     assert clone(model).get_params() == model.get_params()
     eigenvalues = np.linalg.eigvalsh(model.coef_cov_)
     assert eigenvalues.min() > 0
@@ -208,7 +207,7 @@ def test_interval_matches_coefficients_and_level():
     plain = model.predict_interval([[0.5]], method="linear")[0]
     z = np.array([1.0, 0.5])
     error = np.sqrt(z @ model.coef_cov_ @ z)
-    q = quantile(0.95, model._inference.df)
+    q = quantile(0.95, model.inference_.df)
     assert_allclose(plain, model.predict([[0.5]]) + np.array([-q, q]) * error)
     found = model.predict_interval([[0.5]])[0]
     wide = model.predict_interval([[0.5]], level=0.99)[0]
@@ -322,9 +321,9 @@ def test_pooled_features_have_errors_close_to_listed_ones(monkeypatch):
     monkeypatch.setattr(fitting_room, "POOL_ABOVE", 10)
     pooled = MultiObservationRegressor("variance", sampler, features=make).fit(X, y)
     at = np.linspace(0.1, 0.9, 9)[:, None]
-    known, rough = exact._inference, pooled._inference
+    known, rough = exact.inference_, pooled.inference_
     monkeypatch.setattr(meat_room, "LISTED", 0)
-    assert rough.record.pooled
+    assert rough.fit.pooled
     assert rough.covariance.kind == "rows"
     assert_allclose(rough.standard_errors(at), known.standard_errors(at), rtol=0.1)
 
@@ -336,7 +335,7 @@ def test_summary_as_text_html_and_frame():
     model = MultiObservationRegressor("variance", samplers.Nearby("paper")).fit(frame, y)
     summary = model.summary(level=0.9)
     text = str(summary)
-    for word in ("dose", "intercept", "Metasamples", "Epsilon", "converged", "[0.05", "0.95]"):
+    for word in ("dose", "intercept", "Metasamples", "Nearby", "converged", "[0.05", "0.95]"):
         assert word in text
     assert f"{model.n_metasamples_:,}" in text
     assert "<table>" in summary._repr_html_()
@@ -345,7 +344,9 @@ def test_summary_as_text_html_and_frame():
     assert list(table.index) == ["intercept", "dose"]
     assert_allclose(table["coef"], [model.intercept_, model.coef_[0]])
     assert_allclose(table["std err"], np.sqrt(np.diag(model.coef_cov_)))
-    assert model._inference.effective_size < model.n_metasamples_
+    report = model.metasample_report()  # one number, one definition
+    assert f"{report.effective_metasamples:,.0f}" in text
+    assert report.effective_metasamples <= report.rows / 2 < model.n_metasamples_
 
 
 def test_undersmoothed_interval_leaves_a_fast_mean_behind():
@@ -380,9 +381,10 @@ def test_bootstrap_of_a_line_agrees_with_the_sandwich(sampler):
         "variance", sampler, estimator=LinearRegression(), random_state=0, transport=None
     ).fit(X, y)
     limits_boot = boot.predict_interval(at, n_bootstrap=100)
+    low, high = boot.predict_interval(at, method="linear", n_bootstrap=100).T
     line = MultiObservationRegressor("variance", sampler, transport=None).fit(X, y)
-    error = line._inference.standard_errors(at)
-    found = boot._replicates.standard_errors(at) * boot.units_.factor
+    error = line.inference_.standard_errors(at)
+    found = (high - low) / 2 / quantile(0.95, np.inf)
     assert_allclose(found, error, rtol=0.25)
     again = MultiObservationRegressor(
         "variance", sampler, estimator=LinearRegression(), random_state=0, transport=None, n_jobs=2
@@ -458,12 +460,12 @@ def test_skewed_labels_give_skewed_estimates():
     X, y = rng.uniform(size=(400, 1)), rng.exponential(size=400)
     for sampler in (samplers.Nearby("paper"), samplers.SlidingWindow(), samplers.Nearest(3)):
         model = MultiObservationRegressor("variance", sampler, transport=None).fit(X, y)
-        z = model._inference.record.design.columns(np.array([[0.5]]))
-        found = model._inference.covariance.skewness(z)
+        z = model.inference_.fit.design.columns(np.array([[0.5]]))
+        found = model.inference_.covariance.skewness(z)
         assert 0.1 < found.bend[0] < 1.0
         assert 0.1 < found.centre[0] < 1.0
     wide = MultiObservationRegressor(statistics.minvar(4), samplers.Nearby("paper")).fit(X, y)
-    assert wide._inference.covariance.skewness(z) is None
+    assert wide.inference_.covariance.skewness(z) is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.auto.weights import LEAST, even_curvature
+from multiobs.auto.weights import balanced
+from multiobs.fit.problem import LEAST, Reweighting
 from multiobs.samplers import Nearby
 from multiobs.transport.spline import SplinePilot
 
@@ -49,20 +50,22 @@ def test_wide_windows_around_a_greedy_pilot_are_not_biased_down() -> None:
         X, y = wiggly(400, seed)
         reg = MultiObservationRegressor(sampler=Nearby(0.2), transport="location").fit(X, y)
         found.append(reg.predict([[0.5]])[0])
-        absorbed.append(reg._prepared.carried.pilot.models[0].effective_df_ / 400)
+        absorbed.append(reg.result_.problem.residuals.pilot.models[0].effective_df_ / 400)
     assert np.mean(absorbed) > 0.05  # so much would be missing
     error = np.std(found) / np.sqrt(len(found))
     assert -4 * error < np.mean(found) - 1.0 < 4 * error + 0.03
 
 
-def test_even_curvature_undoes_the_curvature_of_the_quartic() -> None:
+def test_reweighting_undoes_the_curvature_of_the_quartic() -> None:
     spread = np.array([0.5, 1.0, 2.0, 4.0])
-    weight = even_curvature(spread, 1.5)
+    weight = Reweighting(2.0, 1.5, np.ones(4)).by_spread(spread)
     curvature = spread * (spread + 1.5) * weight**2
     assert curvature == pytest.approx(np.full(4, curvature[0]))
     assert weight.mean() == pytest.approx(1.0)
-    assert np.all(even_curvature(np.zeros(4), 0.0) == 1.0)  # noiseless labels
-    low = even_curvature(np.array([-3.0, 0.0, 1.0]), 1.0)  # a bound that dips below the mean
+    noiseless = Reweighting(2.0, 0.0, np.ones(4)).by_spread(np.zeros(4))
+    assert np.all(noiseless == 1.0)
+    # a bound that dips below the mean
+    low = Reweighting(2.0, 1.0, np.ones(3)).by_spread(np.array([-3.0, 0.0, 1.0]))
     assert (
         low[0] == low[1] == pytest.approx(low[2] * ((1.0 * 2.0) / (LEAST * (LEAST + 1.0))) ** 0.5)
     )
@@ -74,8 +77,10 @@ def test_an_upper_confidence_bound_is_weighted_by_its_own_first_fit() -> None:
     y = np.sin(6 * x[:, 0]) + (3 + x[:, 0] - np.sin(6 * x[:, 0])) / 2 * rng.normal(size=500)
     reg = MultiObservationRegressor(statistics.ucb(2.0)).fit(x, y)
     assert "curvature" in str(reg.plan_)
-    uneven, carried = reg._prepared.uneven, reg._prepared.carried
-    evened = reg._inference.record.weight / uneven.weight
-    spread = (reg.design_.columns(x) @ reg._w - carried.offset) / uneven.lam
+    fit = reg.result_
+    residuals = fit.problem.residuals
+    plain = balanced(fit.problem.tuples, None)
+    known = Reweighting(2.0, float(np.sqrt(np.mean(residuals.labels**2))), plain)
+    spread = (fit.design.columns(x) @ fit.w - residuals.offset) / 2.0
     # two fits are enough: a third would not move the weights
-    assert evened == pytest.approx(even_curvature(spread, uneven.level), rel=0.02)
+    assert fit.problem.weight == pytest.approx(known.by_spread(spread), rel=0.02)

@@ -1,4 +1,4 @@
-"""From validated rows to everything a fit needs: units, carried labels, tuples, weights."""
+"""From validated rows to a problem: choose, move labels, build tuples, weigh rows."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -6,211 +6,166 @@ from typing import final
 
 import numpy as np
 
+from multiobs._check.rows import Rows
 from multiobs._types import FloatArray, IntArray
 from multiobs.auto import validation
 from multiobs.auto.choice import Choice, choose
 from multiobs.auto.forest import honest_leaves
-from multiobs.auto.weights import balanced, even_curvature
-from multiobs.estimator.rows import ValidRows
-from multiobs.fit.units import LabelUnits, label_units
-from multiobs.samplers import Leaves, Sampler
-from multiobs.samplers.geometry import column_scales
+from multiobs.auto.weights import balanced
+from multiobs.fit import Problem, Reweighting, label_units
+from multiobs.samplers import Leaves, Sampler, column_scales
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import RootLoss
-from multiobs.sums.contraction import Plan
-from multiobs.transport import Carried, Transport, carry, fit_spread, restored
-from multiobs.tuples import Graph, TupleSet
+from multiobs.sums import LIMIT
+from multiobs.transport import (
+    Residuals,
+    Transport,
+    fit_scale_pilot,
+    leverage_corrected,
+    residuals_of,
+)
+from multiobs.tuples import Graph
 
 TOO_WIDE = 0.7  # distance of neighbours relative to that of any two rows
 
 
 @final
 @dataclass(frozen=True)
-class FitPlan:
-    """What a fit did and why; ``print`` it."""
-
-    reasons: tuple[str, ...]
-    branches: tuple[tuple[int, Plan], ...]
-    solver: str
-
-    def __str__(self) -> str:
-        sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
-        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
-
-
-@final
-@dataclass(frozen=True)
-class Uneven:
-    """What is needed to even out the curvature of an upper confidence bound's loss.
+class Request:
+    """What the user asked for, "auto" where it was left open.
 
     Attributes
     ----------
-    lam : float
-        The multiple of the standard deviation.
-    level : float
-        Standard deviation of all carried labels.
-    weight : ndarray (n,)
-        Weights of the rows before.
+    statistic : Statistic
+        What is estimated.
+    sampler : str or Sampler
+        How rows become metasamples.
+    transport : "auto", "location", "location-scale" or None
+        How labels are moved to the representative.
+    may_shift : bool
+        Whether the class of functions contains the constants.
+    max_tuples : int or None
+        Size of a random subset of the tuples.
+    may_be_empty : bool
+        Whether no tuple at all is an answer.
     """
 
-    lam: float
-    level: float
-    weight: FloatArray
+    statistic: Statistic
+    sampler: str | Sampler
+    transport: Transport
+    may_shift: bool = True
+    max_tuples: int | None = None
+    may_be_empty: bool = False
 
 
 @final
 @dataclass(frozen=True)
 class Prepared:
-    """What a fit works on; inference reads it again.
+    """A problem, and what was chosen on the way to it.
 
     Attributes
     ----------
-    statistic : Statistic
-        What is estimated.
-    X : ndarray (n, d)
-        Positions of the rows that are present.
-    carried : Carried
-        Labels in comfortable units, carried by transport.
-    tuples : TupleSet
-        Which rows go together.
-    weight : ndarray (n,) or None
-        Weights of the rows, balance included.
-    units : LabelUnits
-        The way back to the user's units.
+    problem : Problem
+        What is fitted.
     sampler : Sampler
-        What built the tuples.
+        What built the tuples, with nothing left open.
     count : int
-        How many tuples there are.
+        How many tuples there were, before any random subset.
     reasons : tuple of str
         Sentences for ``plan_``.
-    uneven : Uneven or None
-        How to even out the loss by a first fit, where that helps.
-    apart : ndarray of int (n,) or None
-        Codes that a tuple never crosses.
     """
 
-    statistic: Statistic
-    X: FloatArray
-    carried: Carried
-    tuples: TupleSet
-    weight: FloatArray | None
-    units: LabelUnits
+    problem: Problem
     sampler: Sampler
     count: int
     reasons: tuple[str, ...]
-    uneven: Uneven | None = None
-    apart: IntArray | None = None
-
-    def apart_at(self, rows: IntArray) -> IntArray | None:
-        """Codes of some rows that a tuple never crosses."""
-        return None if self.apart is None else self.apart[rows]
 
 
-def prepare(
-    statistic: Statistic,
-    sampler: str | Sampler,
-    transport: Transport,
-    rows: ValidRows,
-    rng: np.random.Generator,
-    may_shift: bool,
-    max_tuples: int | None,
-) -> Prepared:
-    """Choose what was left open, carry the labels, build the tuples, balance the rows.
+def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
+    """Choose what was left open, move the labels, build the tuples, balance the rows.
 
     Parameters
     ----------
-    statistic : Statistic
-        What is estimated.
-    sampler, transport : see MultiObservationRegressor
-        May be "auto".
-    rows : ValidRows
+    request : Request
+        What the user asked for.
+    rows : Rows
         Positions, labels, weights and codes.
     rng : Generator
         For samplers that draw.
-    may_shift : bool
-        Whether the class of functions contains the constants.
-    max_tuples : int or None
-        Size of a random subset of the tuples.
     """
-    X, y, weight, groups = rows.X, rows.y, rows.weight, rows.groups
-    choice = choose(statistic, sampler, transport, rows.place)
-    units = label_units(statistic, y, may_shift, weight)
-    labels = units.inward(y)
-    carried = carry(choice.transport, statistic, X, labels, weight)
+    statistic = request.statistic
+    choice = choose(statistic, request.sampler, request.transport, rows.place)
+    units = label_units(statistic, rows.y, request.may_shift, rows.weight)
+    labels = units.inward(rows.y)
+    residuals = residuals_of(choice.transport, statistic, rows.X, labels, rows.weight)
     reasons = list(choice.reasons)
-    if carried.pilot is not None:
-        reasons.append(f"pilot: {carried.pilot.name}")
-    apart = _crossed(groups, carried.folds)
-    built = _settled(choice, statistic, rows, labels, carried, weight, apart, rng, reasons)
-    tuples = built.build(rows.place, statistic.arity, rng, apart)
+    if residuals.pilot is not None:
+        reasons.append(f"pilot: {residuals.pilot.name}")
+    blocks = _crossed(rows.groups, residuals.folds)
+    working = replace(rows, y=labels, groups=blocks)
+    built = _settled(choice, statistic, working, residuals, rng)
+    if built is not choice.sampler and not isinstance(choice.sampler, str):
+        reasons.append(f"sampler: {built!r}, by validation on adjacent held-out rows")
+    tuples = built.build(rows.place, statistic.arity, rng, blocks)
     count = tuples.count()
-    if count == 0:
+    if count == 0 and not request.may_be_empty:
         raise ValueError(
             f"{built!r} must find at least one tuple of {statistic.arity} rows, got none among "
-            f"{X.shape[0]} rows: widen its neighbourhood, or use another sampler"
+            f"{rows.X.shape[0]} rows: widen its neighbourhood, or use another sampler"
         )
-    if isinstance(tuples, Graph) and carried.pilot is None:
+    if isinstance(tuples, Graph) and residuals.pilot is None:
         _warn_wide(tuples, rows.place)
-    if max_tuples is not None and max_tuples < count:
-        tuples = tuples.sample(max_tuples, rng)
-        reasons.append(f"tuples: a random {max_tuples} of {count:.4g}")
-    carried = restored(carried, X, tuples, rng)
-    uneven = None
-    if choice.balanced and statistic.arity > 1:
-        weight = balanced(tuples, weight)
-        lam = statistic.parameters.get("lam")
-        follows = isinstance(statistic.loss, RootLoss) and statistic.loss.follows_mean
-        located = carried.pilot is not None and carried.spread is None
-        if follows and lam is not None and located:
-            uneven = Uneven(float(lam), float(np.sqrt(np.mean(carried.labels**2))), weight)
-            spread = fit_spread(X, carried.labels, None).predict(X)
-            weight = weight * even_curvature(spread, uneven.level)
-            reasons.append("weights: the curvature of the loss is evened out")
-    because = tuple(reasons)
-    return Prepared(
-        statistic, X, carried, tuples, weight, units, built, count, because, uneven, apart
+    limit = LIMIT
+    if request.max_tuples is not None:
+        limit = max(LIMIT, request.max_tuples)
+        if request.max_tuples < count:
+            tuples = tuples.sample(request.max_tuples, rng)
+            reasons.append(f"tuples: a random {request.max_tuples} of {count:.4g}")
+    if count:
+        residuals = leverage_corrected(residuals, rows.X, tuples, rng)
+    problem = Problem(
+        statistic,
+        rows.X,
+        rows.place,
+        residuals,
+        tuples,
+        rows.weight,
+        units,
+        blocks=blocks,
+        limit=limit,
     )
+    if choice.balanced and statistic.arity > 1 and count:
+        problem = _weighed(problem)
+        if problem.reweighting is not None:
+            reasons.append("weights: the curvature of the loss is made equal at every x")
+    return Prepared(problem, built, count, tuple(reasons))
 
 
-def evened(prepared: Prepared, bound: FloatArray) -> Prepared:
-    """Even out the curvature of the loss by a fitted bound: less noisy than a smoothed spread.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        With ``uneven``.
-    bound : ndarray (n,)
-        A first fit of the upper confidence bound at the rows, in comfortable units.
-    """
-    uneven, offset = prepared.uneven, prepared.carried.offset
-    assert uneven is not None
-    assert offset is not None
-    spread = (bound - offset) / uneven.lam
-    return replace(prepared, weight=uneven.weight * even_curvature(spread, uneven.level))
+def _weighed(problem: Problem) -> Problem:
+    """Make every row count alike and, for an upper confidence bound, every error."""
+    weight = balanced(problem.tuples, problem.weight)
+    residuals, deviations = problem.residuals, problem.statistic.loss.deviations
+    if deviations is None or not residuals.located or residuals.scale is not None:
+        return replace(problem, weight=weight)
+    level = float(np.sqrt(np.mean(residuals.labels**2)))
+    known = Reweighting(deviations, level, weight)
+    spread = fit_scale_pilot(problem.X, residuals.labels, None).predict(problem.X)
+    return replace(problem, weight=known.by_spread(spread), reweighting=known)
 
 
 def _settled(
     choice: Choice,
     statistic: Statistic,
-    rows: ValidRows,
-    labels: FloatArray,
-    carried: Carried,
-    weight: FloatArray | None,
-    groups: IntArray | None,
+    working: Rows,
+    residuals: Residuals,
     rng: np.random.Generator,
-    reasons: list[str],
 ) -> Sampler:
     """Return a sampler with nothing left to choose."""
     chosen = choice.sampler
     if isinstance(chosen, str):
-        return Leaves(honest_leaves(rows.X, labels, statistic.arity, rng))
+        return Leaves(honest_leaves(working.X, working.y, statistic.arity, rng))
     if not chosen.is_open() or statistic.arity == 1:
         return chosen
-    found = validation.by_validation(
-        chosen, statistic, rows.X, rows.place, labels, carried, weight, groups
-    )
-    reasons.append(f"sampler: {found!r}, by validation on adjacent held-out rows")
-    return found
+    return validation.by_validation(chosen, statistic, working, residuals)
 
 
 def _warn_wide(tuples: Graph, place: FloatArray) -> None:

@@ -5,45 +5,38 @@ every candidate and is scored on the adjacent rows of the other.  One pilot serv
 over the adjacent rows: the held-out risk is a function of the coefficients.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from multiobs._types import FloatArray, IntArray
-from multiobs.fit.design import make_design
-from multiobs.fit.linear import fit_linear
-from multiobs.fit.risk import empirical_risk
+from multiobs._check.rows import Rows
+from multiobs.fit import SAME_UNITS, Problem, empirical_risk, fit_linear, make_design
 from multiobs.samplers import Sampler, narrowest
 from multiobs.statistics import Statistic
-from multiobs.transport import Carried
+from multiobs.transport import Residuals
+from multiobs.tuples import Tuples
 
 PROBE = 3_000  # rows that the choice is made on, or an eighth of them if these are more
 MOST = 20_000  # but not more than these
 
 
 def by_validation(
-    sampler: Sampler,
-    statistic: Statistic,
-    X: FloatArray,
-    place: FloatArray,
-    y: FloatArray,
-    carried: Carried,
-    weight: FloatArray | None,
-    groups: IntArray | None,
+    sampler: Sampler, statistic: Statistic, working: Rows, residuals: Residuals
 ) -> Sampler:
     """Return the candidate whose linear fit scores best on adjacent rows it has not seen.
 
     Parameters
     ----------
     sampler : Sampler
-        With a width left open.
+        What is to be settled.
     statistic : Statistic
         What is estimated.
-    X, place, y : ndarray
-        Columns of the class (n, d), positions that the sampler sees, labels in comfortable units.
-    carried : Carried
-        The same labels carried by transport.
-    weight, groups : ndarray or None
-        Weights and codes that a tuple never crosses.
+    working : Rows
+        The rows, with labels in working units and codes that a tuple never crosses.
+    residuals : Residuals
+        The same labels less a pilot.
     """
+    X, place, y = working.X, working.place, working.y
     n, m = X.shape[0], statistic.arity
     options = sampler.candidates(place, m)
     if len(options) == 1 or n < 8 * m:
@@ -57,15 +50,12 @@ def by_validation(
     half = np.empty(order.size, dtype=np.int64)
     half[:] = (np.arange(order.size) // (2 * m)) % 2
     total = np.zeros(len(options))
+    nothing = Tuples(np.empty((0, m), dtype=np.int64), n)  # each half has tuples of its own
+    plain = replace(residuals, scale=None)
+    whole = Problem(statistic, X, place, plain, nothing, working.weight, SAME_UNITS)
     for side in (0, 1):
         inside, outside = np.sort(order[half == side]), np.sort(order[half != side])
-        part = Carried(
-            carried.labels[inside],
-            None if carried.offset is None else carried.offset[inside],
-            carried.pilot,
-        )
-        codes = None if groups is None else groups[inside]
-        importance = None if weight is None else weight[inside]
+        codes = None if working.groups is None else working.groups[inside]
         design = make_design(None, X[inside], intercept=True)
         fresh = narrowest(place.shape[1], m).build(place[outside], m, rng)
         held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), y[outside])
@@ -74,6 +64,6 @@ def by_validation(
             if tuples.count() == 0:
                 total[i] = np.inf
                 continue
-            fitted = fit_linear(statistic, tuples, design, X[inside], part, importance, 0.0)
+            fitted = fit_linear(whole.at(inside, tuples), design, 0.0)
             total[i] += held_out.value(fitted.w) / fresh.total_weight()
     return options[int(np.argmin(total))]

@@ -9,8 +9,6 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.tuples import TupleSet, membership_counts
 
-LEAST = 0.2  # of the level: no spread is taken to be smaller
-
 
 def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:
     r"""Row weights :math:`c_i^{-1/m}`, with :math:`c_i` the number of tuples that contain row i.
@@ -35,29 +33,3 @@ def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:
     factor[used] = counts[used] ** (-1.0 / tuples.arity)
     factor /= factor[used].mean() if np.any(used) else 1.0
     return factor if weight is None else factor * weight
-
-
-def even_curvature(spread: FloatArray, level: float) -> FloatArray:
-    r"""Row weights that make a shifted quartic loss count errors alike at every x.
-
-    Near the upper confidence bound the quartic's curvature is :math:`2 (r-c)(r-\mu)`, large where
-    the spread is large; weights :math:`((r-c)(r-\mu))^{-1/2}` on each of two members undo that,
-    so that the risk measures squared error of the bound.
-
-    Parameters
-    ----------
-    spread : ndarray (n,)
-        Standard deviation at each row, or a guess of it.
-    level : float
-        Standard deviation of all labels: how far the reference level c lies below the mean.
-
-    Returns
-    -------
-    ndarray (n,)
-        Weights of mean one.
-    """
-    if not level > 0:
-        return np.ones(spread.size)
-    held = np.maximum(spread, LEAST * level)
-    weight = (held * (held + level)) ** -0.5
-    return np.asarray(weight / weight.mean())

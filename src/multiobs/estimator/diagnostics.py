@@ -5,10 +5,9 @@ from typing import final
 
 import numpy as np
 
-from multiobs._types import FloatArray
-from multiobs.statistics import Statistic
-from multiobs.transport.pilots import fit_pilot
-from multiobs.tuples import TupleSet, membership_counts
+from multiobs.fit import Problem
+from multiobs.transport import fit_pilot
+from multiobs.tuples import effective_count, membership_counts
 
 LOOKED_AT = 20_000  # tuples that diameters and drift are read off
 
@@ -31,8 +30,9 @@ class MetasampleReport:
     drift_share : float
         The drift relative to the mean squared difference of labels within tuples.
     effective_metasamples : float
-        How many tuples without a common label would use the rows as evenly.
-    carried : bool
+        How many tuples without a common label would use the rows as evenly
+        (:func:`multiobs.tuples.effective_count`); the same number as in ``summary()``.
+    transported : bool
         Whether transport takes the drift out of the labels.
     """
 
@@ -46,15 +46,15 @@ class MetasampleReport:
     drift: float
     drift_share: float
     effective_metasamples: float
-    carried: bool
+    transported: bool
 
     @property
     def too_wide(self) -> bool:
         """Whether a typical tuple spans a good part of the data: then the fit means little."""
-        return not self.carried and self.diameter_median > 1.0 and self.drift_share > 0.2
+        return not self.transported and self.diameter_median > 1.0 and self.drift_share > 0.2
 
     def __str__(self) -> str:
-        removed = ", taken out by transport" if self.carried else ""
+        removed = ", taken out by transport" if self.transported else ""
         wide = f"median {self.diameter_median:.3g}, max {self.diameter_max:.3g}"
         lines = [
             f"metasamples            {self.metasamples:.6g} of {self.rows} rows",
@@ -69,55 +69,42 @@ class MetasampleReport:
         return "\n".join(lines)
 
 
-def metasample_report(
-    statistic: Statistic,
-    tuples: TupleSet,
-    X: FloatArray,
-    y: FloatArray,
-    *,
-    level: FloatArray | None,
-    rng: np.random.Generator,
-) -> MetasampleReport:
+def metasample_report(problem: Problem, rng: np.random.Generator) -> MetasampleReport:
     """Describe the metasamples of a fit.
 
     Parameters
     ----------
-    statistic : Statistic
-        What is estimated.
-    tuples : TupleSet
-        Which rows went together.
-    X, y : ndarray
-        Positions (n, d) and labels in the user's units.
-    level : ndarray (n,) or None
-        The pilot's mean at the rows that transport used; None without transport, when a pilot
-        is fitted for this report.
+    problem : Problem
+        What was fitted.
     rng : Generator
         Draws the tuples that are looked at.
     """
-    m = statistic.arity
+    tuples, X, residuals, m = problem.tuples, problem.place, problem.residuals, problem.tuples.arity
     part = tuples.sample(LOOKED_AT, rng)
     spread = X.std(axis=0)
     points = X / np.where(spread > 0, spread, 1.0)
-    wide = np.zeros(part.count())
-    labels = y[:, 0] if y.ndim == 2 else y
-    carried = level is not None
-    if level is None:
-        level = fit_pilot(X, labels, None).at_rows
-    shift, apart = np.zeros(part.count()), np.zeros(part.count())
+    labels = residuals.labels[:, 0] if residuals.labels.ndim == 2 else residuals.labels
+    if residuals.scale is not None:
+        labels = labels * residuals.scale.predict(problem.X)
+    if residuals.pilot is None:
+        level = fit_pilot(problem.X, labels, None).at_rows
+    else:
+        level = residuals.pilot.at_rows
+        labels = labels + level
+    shape = part.count()
+    wide, shift, difference = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for a in range(m):
         for b in range(a):
             one, two = part.members[:, a], part.members[:, b]
             gap = points[one] - points[two]
             wide = np.maximum(wide, np.sqrt(np.einsum("td,td->t", gap, gap)))
             shift += (level[one] - level[two]) ** 2
-            apart += (labels[one] - labels[two]) ** 2
+            difference += (labels[one] - labels[two]) ** 2
     pairs = max(m * (m - 1) // 2, 1)
-    drift = float(shift.mean() / pairs) if part.count() else 0.0
-    difference = float(apart.mean() / pairs) if part.count() else 0.0
+    unit = problem.units.scale**2  # back from working units
+    drift = float(shift.mean() / pairs) if shape else 0.0
+    squared = float(difference.mean() / pairs) if shape else 0.0
     use = membership_counts(tuples)
-    used = use[use > 0]
-    # Kish's size of the rows' shares: equal use of n rows is worth n / m tuples that share none.
-    effective = float(used.sum() ** 2 / np.sum(used**2) / m) if used.size else 0.0
     return MetasampleReport(
         metasamples=tuples.count(),
         rows=tuples.n_rows,
@@ -126,8 +113,8 @@ def metasample_report(
         diameter_max=float(wide.max(initial=0.0)),
         label_use_mean=float(use.mean()),
         label_use_max=float(use.max(initial=0.0)),
-        drift=drift,
-        drift_share=drift / difference if difference > 0 else 0.0,
-        effective_metasamples=effective,
-        carried=carried,
+        drift=drift * unit,
+        drift_share=drift / squared if squared > 0 else 0.0,
+        effective_metasamples=effective_count(tuples),
+        transported=residuals.pilot is not None,
     )

@@ -1,7 +1,7 @@
 """Intervals, tests and a summary for the estimator: thin methods over the rooms below."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,17 +9,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.auto.preparation import Prepared
-from multiobs.fit.design import Design
-from multiobs.fit.linear import LinearFit
-from multiobs.fit.units import LabelUnits
-from multiobs.inference import Inference, Record, TestResult, bootstrap, limits
-from multiobs.inference.intervals import Method
-from multiobs.inference.summary import Summary, coefficient_table
-from multiobs.inference.undersmooth import undersmoothed
-from multiobs.samplers import Nearby, Sampler, column_scales, paper_epsilon
-from multiobs.statistics import Statistic
-from multiobs.sums.contraction import LIMIT
+from multiobs.estimator.fitted import Fitted
+from multiobs.fit import RegressorFit
+from multiobs.inference import (
+    Inference,
+    Method,
+    Summary,
+    TestResult,
+    bootstrap,
+    coefficient_table,
+    limits,
+    undersmoothed,
+)
+from multiobs.tuples import effective_count
 
 
 class InferenceMixin(ABC):
@@ -30,15 +32,7 @@ class InferenceMixin(ABC):
     """
 
     n_jobs: int | None
-    n_metasamples_: int
-    sampler_: Sampler
-    statistic_: Statistic
-    units_: LabelUnits
-    _inference: Inference | None
-    _problem: bootstrap.Problem | None
-    _replicates: bootstrap.Replicates | None
-    _seed: np.random.SeedSequence
-    _status: str
+    _fitted: Fitted
 
     @abstractmethod
     def predict(self, X: npt.ArrayLike) -> FloatArray:
@@ -55,6 +49,11 @@ class InferenceMixin(ABC):
         The sandwich :math:`A^{-1} V A^{-1}`; slopes only when there is no intercept.
         """
         return self._linear("coef_cov_").coef_cov
+
+    @property
+    def inference_(self) -> Inference:
+        """Covariance, intervals and tests of the linear class, computed when first asked for."""
+        return self._linear("inference_")
 
     def predict_interval(
         self,
@@ -98,26 +97,25 @@ class InferenceMixin(ABC):
         >>> bool(low < 1.0 < high)
         True
         """
-        check_is_fitted(self, "plan_")
-        positions = self._positions(X)
+        check_is_fitted(self)
+        at = self._positions(X)
         if bias is not None:
             _check.choice("bias", bias, ("undersmooth",))
-        if self._problem is None:
+        result = self._fitted.result
+        if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval")
             if bias is not None:
-                rng = np.random.default_rng(0)
-                known = Inference(undersmoothed(known.record, rng), self.units_)
-            return known.interval(positions, level, method)
+                known = Inference(undersmoothed(known.fit, np.random.default_rng(0)))
+            return known.interval(at, level, method)
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
         count = _check.integer("n_bootstrap", n_bootstrap, low=2)
-        held = self._replicates
-        if held is None or len(held.models) != count:
-            held = bootstrap.replicate(self._problem, count, self._seed, self.n_jobs)
-            self._replicates = held
-        error = held.standard_errors(positions) * self.units_.factor
-        domain = self.statistic_.domain
-        return limits(self.predict(X), error, np.inf, level, method, domain)
+        held = self._fitted.replicates
+        if count not in held:
+            held[count] = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs)
+        error = held[count].standard_errors(at) * result.problem.units.factor
+        domain = self._fitted.statistic.domain
+        return limits(result.predict(at), error, np.inf, level, method, domain)
 
     def wald_test(self, R: npt.ArrayLike, q: npt.ArrayLike = 0.0) -> TestResult:
         """Test the linear hypotheses R b = q about b = (intercept, slopes).
@@ -161,93 +159,53 @@ class InferenceMixin(ABC):
         Summary
             Has ``to_frame()``.
         """
-        known = self._linear("summary")
+        known, fitted = self._linear("summary"), self._fitted
+        problem = known.fit.problem
         table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
-        rows = known.record.X.shape[0]
-        facts = [
-            ("Statistic", repr(self.statistic_)),
-            ("Rows", f"{rows:,}"),
-            ("Metasamples", f"{self.n_metasamples_:,}"),
-            ("Effective metasamples", f"{known.effective_size:,.0f}"),
+        status = known.fit.solution.status.name.lower().replace("_", " ")
+        facts = (
+            ("Statistic", repr(fitted.statistic)),
+            ("Rows", f"{problem.n_rows:,}"),
+            ("Metasamples", f"{fitted.count:,}"),
+            ("Effective metasamples", f"{effective_count(problem.tuples):,.0f}"),
             ("Degrees of freedom", f"{known.df:.1f}"),
-            ("Sampler", type(self.sampler_).__name__),
-            ("Epsilon", _epsilon(self.sampler_, known.record.X)),
-            ("Transport", "none" if known.record.carried.pilot is None else "location"),
+            ("Sampler", repr(fitted.sampler)),
+            ("Transport", "none" if problem.residuals.pilot is None else "location"),
             ("Errors", f"shared labels, by {known.covariance.kind}"),
-            ("Status", self._status),
-        ]
-        notes = ("Metasamples share labels; the errors account for it.",)
-        title = f"Multi-observation regression of the {self.statistic_.name.replace('_', ' ')}"
-        names = coefficient_names(known.record.design, self)
-        return Summary(title, tuple(facts), names, table, level, notes)
-
-    def _remember_linear(
-        self,
-        ready: Prepared,
-        design: Design,
-        fitted: LinearFit,
-        alpha: float,
-        limit: int = LIMIT,
-    ) -> None:
-        """Keep what inference about a linear fit needs: references, no copies."""
-        record = Record(
-            ready.statistic,
-            ready.tuples,
-            design,
-            ready.X,
-            ready.carried,
-            ready.weight,
-            fitted.w,
-            fitted.risk,
-            fitted.reference,
-            alpha,
-            ready.apart,
-            any("pooled" in plan.reason for _, plan in fitted.branches),
-            limit,
+            ("Status", status),
         )
-        self._inference, self._problem = Inference(record, ready.units), None
-        self._status = fitted.solution.status.name.lower().replace("_", " ")
+        notes = ["Metasamples share labels; the errors account for it."]
+        shrunken = None
+        if fitted.unshrunken is not None:
+            shrunken = self._coefficients(fitted.result.coefficients())  # type: ignore[union-attr]
+            notes.append(
+                "coef, errors and tests are those of the minimiser; shrunk is what predict uses "
+                "(coef_)."
+            )
+        title = f"Multi-observation regression of the {fitted.statistic.name.replace('_', ' ')}"
+        return Summary(title, facts, self._names(known), table, level, tuple(notes), shrunken)
 
-    def _remember_problem(
-        self, ready: Prepared, estimator: Any, rng: np.random.Generator, limit: int
-    ) -> None:
-        """Keep what the bootstrap of a regressor needs: references, no copies."""
-        self._problem = bootstrap.Problem(
-            estimator,
-            ready.statistic,
-            ready.tuples,
-            ready.X,
-            ready.carried,
-            ready.weight,
-            limit,
-        )
-        self._inference, self._replicates = None, None
-        self._seed = np.random.SeedSequence(int(rng.integers(2**63 - 1)))
+    def _names(self, known: Inference) -> tuple[str, ...]:
+        """Names of the intercept, if there is one, and the columns of the class."""
+        columns = known.fit.design.spread.size
+        names = self._fitted.names or tuple(f"f{j}" for j in range(columns))
+        return ("intercept", *names) if known.fit.design.intercept else names
+
+    def _coefficients(self, found: tuple[FloatArray, float]) -> FloatArray:
+        slopes, intercept = found
+        known = self._linear("summary")
+        return np.concatenate([[intercept], slopes]) if known.fit.design.intercept else slopes
 
     def _linear(self, what: str) -> Inference:
-        check_is_fitted(self, "plan_")
-        if self._inference is None:
+        check_is_fitted(self)
+        known = self._fitted.inference
+        if known is not None:
+            return known
+        if isinstance(self._fitted.result, RegressorFit):
             raise AttributeError(
-                f"{what} needs the linear class and its rows in memory, got a fit without them: "
-                "predict_interval works with estimator= as well"
+                f"{what} needs the linear class, got a fit with estimator=: predict_interval works "
+                "with it"
             )
-        return self._inference
-
-
-def coefficient_names(design: Design, estimator: Any) -> tuple[str, ...]:
-    """Names of the intercept and the columns, from the transformer or the data frame."""
-    q = design.spread.size
-    given = getattr(estimator, "feature_names_in_", None)
-    names = [f"x{j}" for j in range(q)] if given is None else [str(name) for name in given]
-    if design.transformer is not None:
-        ask = getattr(design.transformer, "get_feature_names_out", None)
-        names = [f"f{j}" for j in range(q)] if ask is None else [str(name) for name in ask()]
-    return ("intercept", *names) if design.intercept else tuple(names)
-
-
-def _epsilon(sampler: Sampler, X: FloatArray) -> str:
-    if not isinstance(sampler, Nearby):
-        return "-"
-    if isinstance(sampler.epsilon, str):
-        return f"{paper_epsilon(X / column_scales(X, sampler.scale)):.4g} ({sampler.epsilon})"
-    return f"{sampler.epsilon:.4g}"
+        raise AttributeError(
+            f"{what} needs the rows in memory, got an estimator of partial_fit: use fit"
+        )

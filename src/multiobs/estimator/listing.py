@@ -5,12 +5,17 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from multiobs import samplers, statistics
+from multiobs._check import categories
+from multiobs._check.rows import Labels, generator, valid_rows
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers import Nearby, Nearest, Sampler
+from multiobs.auto import Request, prepare
+from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-from multiobs.sums.contraction import enumerate_tuples, representatives, tuple_weights
+from multiobs.sums import enumerate_tuples, representatives, tuple_weights
+from multiobs.transport import Transport
 from multiobs.tuples import concatenate
 
 
@@ -93,23 +98,27 @@ def metasamples(
     statistic: str | Statistic = "variance",
     sampler: str | Sampler = "auto",
     *,
+    transport: Transport = "auto",
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Any = None,
     limit: int = 10_000_000,
 ) -> Metasamples:
-    """Build the metasamples that an estimator would use, one by one.
+    """List the metasamples that an estimator with the same parameters would use.
 
     Parameters
     ----------
-    X : array-like (n, d) or (n,)
+    X : array-like or data frame (n, d) or (n,)
         Positions.
     y : array-like (n,) or (n, s)
         Labels.
     statistic : str or Statistic
         Gives the number m of observations.
     sampler : str or Sampler
-        "auto" is Nearby("paper") in one column and Nearest() in more.
+        As in :class:`MultiObservationRegressor`, "auto" included.
+    transport : "auto", "location", "location-scale" or None
+        As in :class:`MultiObservationRegressor`; a pilot that is cross-fitted keeps its folds
+        in different metasamples.  The labels listed are those of y all the same.
     sample_weight, groups : array-like (n,), optional
         Weights, multiplied within a tuple; groups that a tuple never crosses.
     random_state : int, Generator or None
@@ -119,41 +128,38 @@ def metasamples(
 
     Examples
     --------
-    >>> found = metasamples([0.1, 0.3, 0.2], [1.0, 2.0, 4.0], sampler="sliding")
+    >>> found = metasamples([0.1, 0.3, 0.2], [1.0, 2.0, 4.0], sampler="sliding", transport=None)
     >>> found.members.tolist(), found.Y.tolist()
     ([[0, 2], [2, 1]], [[1.0, 4.0], [4.0, 2.0]])
     """
     chosen = statistics.resolve(statistic)
-    positions: FloatArray = np.asarray(X, dtype=np.float64)
-    positions = positions[:, None] if positions.ndim == 1 else positions
-    labels: FloatArray = np.asarray(y, dtype=np.float64)
-    if labels.shape[0] != positions.shape[0]:
-        raise ValueError(
-            f"X and y must have the same number of rows, got {positions.shape[0]} and "
-            f"{labels.shape[0]}"
-        )
-    for name, values in (("X", positions), ("y", labels)):
-        if not np.all(np.isfinite(values)):
-            raise ValueError(f"{name} must be finite, got NaN or infinity")
-    if isinstance(sampler, str) and sampler == "auto":
-        build: Sampler = Nearby("paper") if positions.shape[1] == 1 else Nearest()
-    else:
-        build = samplers.resolve(sampler)
-    codes = None
-    if groups is not None:
-        codes = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1).astype(np.int64)
-    rng = np.random.default_rng(random_state)
-    found = build.build(positions, chosen.arity, rng, codes)
-    part = concatenate(list(enumerate_tuples(found, limit)), chosen.arity, positions.shape[0])
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    w = tuple_weights(part, weight)
+    door = BaseEstimator()
+    found = categories.find(X)
+    given = np.reshape(X, (-1, 1)) if found is None and np.ndim(X) == 1 else X
+    labels = Labels(chosen.name, chosen.n_columns, samplers.takes_replicates(sampler))
+    rows = valid_rows(
+        door, given, y, labels=labels, sample_weight=sample_weight, groups=groups, found=found
+    )
+    request = Request(chosen, sampler, transport, may_be_empty=True)
+    ready = prepare(request, rows, generator(random_state))
+    n = rows.X.shape[0]
+    part = concatenate(list(enumerate_tuples(ready.problem.tuples, limit)), chosen.arity, n)
+    given_weight, members = rows.weight, part.members
+    if sample_weight is not None:
+        # rows of weight zero are absent, and all numbers are those of the rows as given
+        whole = np.asarray(sample_weight, dtype=np.float64)
+        repeats = np.size(y) // (whole.size * chosen.n_columns)
+        whole = np.repeat(whole, repeats)
+        present = np.flatnonzero(whole > 0)
+        given_weight, members, n = whole[present], present[members], whole.size
+    w = tuple_weights(part, given_weight)
     return Metasamples(
-        representatives(part, positions),
-        labels[part.members],
-        part.members,
+        representatives(part, rows.place),
+        rows.y[part.members],
+        members,
         np.ones(part.count()) if w is None else w,
-        _diameters(positions, part.members),
-        positions.shape[0],
+        _diameters(rows.place, part.members),
+        n,
     )
 
 

@@ -1,6 +1,7 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
 import warnings
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -11,25 +12,35 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, samplers, scoring, statistics
+from multiobs._check import categories
+from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
-from multiobs.auto import two_step
-from multiobs.auto.preparation import FitPlan, Prepared, prepare
-from multiobs.estimator import categories
-from multiobs.estimator.categories import Categories
+from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
+from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
-from multiobs.estimator.rows import batch, generator, positions, valid_rows
-from multiobs.fit import regressor, stream
-from multiobs.fit.design import make_design
-from multiobs.fit.solvers import Solution
-from multiobs.fit.stream import Stream
-from multiobs.samplers import Replicates, Sampler
+from multiobs.estimator.names import column_names
+from multiobs.fit import (
+    LinearFit,
+    RegressorFit,
+    StreamFit,
+    fit_linear,
+    fit_regressor,
+    make_design,
+    stream,
+)
+from multiobs.inference import Inference, shrink
+from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic, outside_domain
-from multiobs.sums.contraction import LIMIT, Plan
 from multiobs.transport import Transport
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
+
+    from multiobs.fit import Solution
+    from multiobs.tuples import TupleSet
+
+MARKS = ("n_features_in_", "feature_names_in_", "_fitted")  # everything that fit assigns
 
 
 def _streams(estimator: "MultiObservationRegressor") -> bool:
@@ -55,7 +66,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
         the exact minimiser over the linear class.
     transport : "auto", "location", "location-scale" or None, default="auto"
-        How labels are carried to the representative; None is the paper's estimator.
+        How labels are moved to the representative; None is the paper's estimator.
     alpha : float or "auto", default="auto"
         Ridge penalty on the slopes, added to the mean loss. "auto" is no penalty, except that
         with ``sampler="auto"`` and four or more columns the slopes of columns that show no
@@ -101,8 +112,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
     True
     """
 
-    _stream: Stream | None = None  # rows of partial_fit
-    _categories: Categories | None = None
+    _fitted: Fitted  # everything a fit found out, replaced whole
 
     def __init__(
         self,
@@ -156,58 +166,37 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         -------
         self
         """
-        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
+        door = copy(self)  # validation leaves its marks there: a fit that fails changes nothing
         statistic = statistics.resolve(self.statistic)
-        rng = generator(self.random_state)
-        self._categories, self._stream = categories.find(X), None
-        replicated = self.sampler == "replicates" or isinstance(self.sampler, Replicates)
-        rows = valid_rows(
-            self, statistic, replicated, X, y, sample_weight, groups, self._categories
-        )
-        n, m = rows.X.shape[0], statistic.arity
-        if n < m:
-            raise ValueError(
-                f"{statistic.name} needs at least {m} rows (observations in one metasample), "
-                f"got n_samples={n}"
-            )
-        if not statistic.trusted:
-            drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
-            statistics.verify(statistic, rows.y[drawn])
+        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
         size = self.max_tuples
         if size is not None:
             size = _check.integer("max_tuples", size, low=1)
-        ready = prepare(
-            statistic,
-            self.sampler,
-            self.transport,
-            rows,
-            rng,
-            may_shift=bool(self.fit_intercept),
-            max_tuples=size,
+        rng = generator(self.random_state)
+        found = categories.find(X)
+        replicated = samplers.takes_replicates(self.sampler)
+        rows = valid_rows(
+            door,
+            X,
+            y,
+            labels=Labels(statistic.name, statistic.n_columns, replicated),
+            sample_weight=sample_weight,
+            groups=groups,
+            found=found,
         )
-        self._prepared = ready
-        self.statistic_, self.sampler_, self.tuples_ = statistic, ready.sampler, ready.tuples
-        self.n_metasamples_, self.units_ = ready.count, ready.units
-        limit = LIMIT if size is None else max(LIMIT, size)
+        _enough(statistic, rows, rng)
+        request = Request(
+            statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
+        )
+        ready = prepare(request, rows, rng)
         if self.estimator is not None:
-            fitted = regressor.fit_estimator(
-                self.estimator,
-                statistic,
-                ready.tuples,
-                rows.X,
-                ready.carried,
-                ready.weight,
-                rng,
-                limit,
-            )
-            self.estimator_ = fitted.estimator
-            self._remember_problem(ready, self.estimator, rng, limit)
-            self.plan_ = FitPlan(ready.reasons, (), type(self.estimator).__name__)
+            fitted = self._fitted_regressor(ready, rng, found)
         else:
-            self._fit_linear(ready, alpha, limit)
-        self._warn_outside(rows.X)
+            fitted = self._fitted_linear(ready, alpha, found, door)
+        self._warn(fitted, rows.X)
+        self._become(door, fitted)
         if self.verbose:
-            print(self.plan_)
+            print(fitted.plan)
         return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
@@ -228,35 +217,36 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         sample_weight : array-like (k,), optional
             Weights, multiplied within a tuple.
         """
-        first = self._stream is None
-        x, labels, weight = batch(self, X, y, sample_weight, first)
+        door = copy(self)
+        before = vars(self).get("_fitted")
+        known = before.result if before is not None else None
+        held = known.stream if isinstance(known, StreamFit) else None
+        x, labels, weight = batch(door, X, y, sample_weight, first=held is None)
         if self.transport is not None and self.transport != "auto":
             raise ValueError(f"partial_fit needs transport=None, got {self.transport!r}")
-        if self._stream is None:
-            self.statistic_ = statistics.resolve(self.statistic)
-            self.sampler_ = samplers.resolve(self.sampler)
-            self._stream = stream.begin(
-                self.statistic_, self.sampler_, x, labels, bool(self.fit_intercept)
+        if held is None:
+            statistic, sampler = (
+                statistics.resolve(self.statistic),
+                samplers.resolve(self.sampler),
             )
-        self._stream = stream.extend(self._stream, x, labels, weight)
-        held = self._stream
-        self.n_metasamples_, self.units_, self.design_ = held.count, held.units, held.design
-        self._accept(held.solution(), ("rows as they come",), ())
+            held = stream.begin(statistic, sampler, x, labels, bool(self.fit_intercept))
+        held = stream.extend(held, x, labels, weight)
+        result = held.fitted()
+        reasons = ("rows as they come", "transport: none, since a pilot needs all rows at once")
+        plan = FitPlan(reasons, (), result.solution.solver)
+        names = column_names(door, None, None)
+        fitted = Fitted(result, held.statistic, held.sampler, held.count, plan, names=names)
+        self._warn_status(fitted)
+        self._become(door, fitted)
         return self
 
     def metasample_report(self) -> MetasampleReport:
         """Diameters, label use, drift inside tuples and effective number of metasamples."""
-        check_is_fitted(self, "plan_")
-        if self._stream is not None:
+        check_is_fitted(self)
+        result = self._fitted.result
+        if isinstance(result, StreamFit):
             raise ValueError("metasample_report needs fit, got an estimator of partial_fit")
-        ready = self._prepared
-        y = ready.carried.labels
-        level = None if ready.carried.pilot is None else ready.carried.pilot.at_rows
-        if level is not None and y.ndim == 1:
-            y = y + level
-        return metasample_report(
-            ready.statistic, ready.tuples, ready.X, y, level=level, rng=np.random.default_rng(0)
-        )
+        return metasample_report(result.problem, np.random.default_rng(0))
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Predict the statistic at X.
@@ -270,11 +260,11 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         -------
         ndarray (n,)
         """
-        check_is_fitted(self, "plan_")
-        return self._predict(self._positions(X))
+        check_is_fitted(self)
+        return self._fitted.result.predict(self._positions(X))
 
     def _positions(self, X: npt.ArrayLike) -> FloatArray:
-        return positions(self, X, self._categories)
+        return positions(self, X, self._fitted.categories)
 
     def score(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
@@ -310,56 +300,169 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
 
-    def _fit_linear(self, ready: Prepared, alpha: float | None, limit: int) -> None:
-        units = ready.units
-        self.design_ = make_design(self.features, ready.X, bool(self.fit_intercept))
-        strength = alpha * units.penalty if alpha else 0.0
-        ready, fitted = two_step.minimise(ready, self.design_, strength, limit)
-        self._remember_linear(ready, self.design_, fitted, strength, limit)
-        solution, reasons, known = fitted.solution, ready.reasons, self._inference
-        if alpha is None and self.sampler == "auto" and known is not None:
-            solution = two_step.shrink(ready, self.design_, fitted, known)
-        if solution is not fitted.solution:
-            reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
-        self._accept(solution, reasons, fitted.branches)
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether there is a fit: whole, or not at all."""
+        return "_fitted" in vars(self)
 
-    def _accept(
-        self, solution: Solution, reasons: tuple[str, ...], branches: tuple[tuple[int, Plan], ...]
-    ) -> None:
-        """Show the coefficients in the user's units, and say so if they are not to be trusted."""
-        self._w, self.solution_ = solution.w, solution
-        gradient, intercept = self.design_.coefficients(solution.w)
-        self.coef_ = gradient * self.units_.factor
-        self.intercept_ = intercept * self.units_.factor + self.units_.offset
-        self.plan_ = FitPlan(reasons, branches, solution.solver)
-        if not solution.status.success:
+    @property
+    def statistic_(self) -> Statistic:
+        """The statistic itself."""
+        return self._found.statistic
+
+    @property
+    def sampler_(self) -> Sampler:
+        """The sampler that was used."""
+        return self._found.sampler
+
+    @property
+    def n_metasamples_(self) -> int:
+        """How many tuples there were."""
+        return self._found.count
+
+    @property
+    def plan_(self) -> FitPlan:
+        """What was chosen and how the sums were formed."""
+        return self._found.plan
+
+    @property
+    def result_(self) -> LinearFit | RegressorFit | StreamFit:
+        """The fitted class of functions, with the problem it was fitted to."""
+        return self._found.result
+
+    @property
+    def tuples_(self) -> "TupleSet":
+        """Which rows went together."""
+        result = self._found.result
+        if isinstance(result, StreamFit):
+            raise AttributeError("tuples_ needs fit, got an estimator of partial_fit")
+        return result.problem.tuples
+
+    @property
+    def solution_(self) -> "Solution":
+        """How the coefficients were found."""
+        return self._linear_result("solution_").solution
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Slopes of the linear class, (p,), in the units of the data."""
+        return self._linear_result("coef_").coefficients()[0]
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept of the linear class, in the units of the data."""
+        return self._linear_result("intercept_").coefficients()[1]
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted regressor, when ``estimator`` was given."""
+        result = self._found.result
+        if not isinstance(result, RegressorFit):
+            raise AttributeError("estimator_ needs a fit with estimator=, got a linear class")
+        return result.regressor
+
+    @property
+    def _found(self) -> Fitted:
+        """What was fitted; an AttributeError before that, as for any missing attribute."""
+        try:
+            return vars(self)["_fitted"]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} is not fitted yet") from None
+
+    def _linear_result(self, what: str) -> LinearFit | StreamFit:
+        result = self._found.result
+        if isinstance(result, RegressorFit):
+            raise AttributeError(
+                f"{what} needs the linear class, got estimator={type(result.template).__name__}"
+            )
+        return result
+
+    def _become(self, door: Self, fitted: Fitted) -> None:
+        """Replace everything a fit assigns, in one step."""
+        kept = {name: value for name, value in vars(self).items() if name not in MARKS}
+        marks = {name: vars(door)[name] for name in MARKS[:2] if name in vars(door)}
+        self.__dict__ = {**kept, **marks, "_fitted": fitted}
+
+    def _fitted_regressor(
+        self, ready: Prepared, rng: np.random.Generator, found: categories.Categories | None
+    ) -> Fitted:
+        result = fit_regressor(ready.problem, self.estimator, rng)
+        plan = FitPlan(ready.reasons, (), type(self.estimator).__name__)
+        seed = np.random.SeedSequence(int(rng.integers(2**63 - 1)))
+        return Fitted(
+            result, ready.problem.statistic, ready.sampler, ready.count, plan, found, seed=seed
+        )
+
+    def _fitted_linear(
+        self,
+        ready: Prepared,
+        alpha: float | None,
+        found: categories.Categories | None,
+        door: Self,
+    ) -> Fitted:
+        problem = ready.problem
+        design = make_design(self.features, problem.X, bool(self.fit_intercept))
+        strength = alpha * problem.units.penalty if alpha else 0.0
+        result = fit_linear(problem, design, strength)
+        reasons, unshrunken = ready.reasons, None
+        many = design.transformer is None and design.spread.size >= MANY_COLUMNS
+        if alpha is None and self.sampler == "auto" and many:
+            unshrunken = result
+            result = shrink(Inference(result), ready.sampler)
+            reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
+        plan = FitPlan(reasons, result.branches, result.solution.solver)
+        names = column_names(door, design.transformer, found)
+        return Fitted(
+            result,
+            problem.statistic,
+            ready.sampler,
+            ready.count,
+            plan,
+            found,
+            names,
+            unshrunken,
+        )
+
+    def _warn(self, fitted: Fitted, X: FloatArray) -> None:
+        """Say once what is wrong with a fit, before it replaces another."""
+        self._warn_status(fitted)
+        result, statistic = fitted.result, fitted.statistic
+        if isinstance(result, LinearFit):
+            limits = result.problem.units.outward(np.array(result.design.bounds(result.w)))
+            if not outside_domain(statistic, limits).size:
+                return
+        wrong = outside_domain(statistic, result.predict(X))
+        if wrong.size:
+            low, high = statistic.domain
+            remedy = "estimator= with a class that stays inside (boosting with a gamma loss)"
+            if self.features is None and self.estimator is None:
+                remedy = "features= with a richer class (splines), " + remedy
             warnings.warn(
-                f"{self.statistic_.name}: {solution.status.value}",
-                ConvergenceWarning,
+                f"{statistic.name} lies in [{low:g}, {high:g}], but the fit reaches "
+                f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
+                f"rows: use {remedy}, or statistic.with_loss('gamma')",
+                UserWarning,
                 stacklevel=4,
             )
 
-    def _predict(self, X: FloatArray) -> FloatArray:
-        if self.estimator is not None:
-            raw: FloatArray = np.asarray(self.estimator_.predict(X), dtype=np.float64).reshape(-1)
-        else:
-            raw = self.design_.columns(X) @ self._w
-        return self.units_.outward(raw)
-
-    def _warn_outside(self, X: FloatArray) -> None:
-        """Say once that the fit leaves the statistic's domain on its own training x."""
-        if self.estimator is None:
-            limits = self.units_.outward(np.array(self.design_.bounds(self._w)))
-            if not outside_domain(self.statistic_, limits).size:
-                return
-        wrong = outside_domain(self.statistic_, self._predict(X))
-        if wrong.size:
-            low, high = self.statistic_.domain
+    @staticmethod
+    def _warn_status(fitted: Fitted) -> None:
+        result = fitted.result
+        if not isinstance(result, RegressorFit) and not result.solution.status.success:
             warnings.warn(
-                f"{self.statistic_.name} lies in [{low:g}, {high:g}], but the fit reaches "
-                f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
-                "rows: use features= or estimator= with a class that stays inside (splines, "
-                "boosting with a gamma loss), or statistic.with_loss('gamma')",
-                UserWarning,
-                stacklevel=3,
+                f"{fitted.statistic.name}: {result.solution.status.value}",
+                ConvergenceWarning,
+                stacklevel=5,
             )
+
+
+def _enough(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:
+    """Refuse fewer rows than a metasample needs, and functions that are not what they claim."""
+    n, m = rows.X.shape[0], statistic.arity
+    if n < m:
+        raise ValueError(
+            f"{statistic.name} needs at least {m} rows (observations in one metasample), "
+            f"got n_samples={n}"
+        )
+    if not statistic.trusted:
+        drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
+        statistics.verify(statistic, rows.y[drawn])

@@ -1,3 +1,70 @@
 """From a problem to a fitted class of functions: risks, designs, solvers."""
 
-__all__ = []
+from multiobs.fit import stream
+from multiobs.fit.anchor_risk import framed
+from multiobs.fit.design import Design, make_design
+from multiobs.fit.linear import LinearFit, fit_linear
+from multiobs.fit.problem import Problem, Reweighting
+from multiobs.fit.regressor import RegressorFit, fit_regressor
+from multiobs.fit.risk import (
+    MomentRisk,
+    Risk,
+    SumRisk,
+    TupleRisk,
+    constant_direction,
+    empirical_risk,
+    reference_level,
+    ridge,
+    some_rows,
+    total_weight,
+)
+from multiobs.fit.shrinkage import shrunk
+from multiobs.fit.solvers import (
+    LBFGS,
+    Newton,
+    Quadratic,
+    Solution,
+    Solver,
+    Status,
+    choose_solver,
+    solve,
+)
+from multiobs.fit.stream import Stream, StreamFit
+from multiobs.fit.units import SAME_UNITS, LabelUnits, label_units
+
+__all__ = [
+    "LBFGS",
+    "SAME_UNITS",
+    "Design",
+    "LabelUnits",
+    "LinearFit",
+    "MomentRisk",
+    "Newton",
+    "Problem",
+    "Quadratic",
+    "RegressorFit",
+    "Reweighting",
+    "Risk",
+    "Solution",
+    "Solver",
+    "Status",
+    "Stream",
+    "StreamFit",
+    "SumRisk",
+    "TupleRisk",
+    "choose_solver",
+    "constant_direction",
+    "empirical_risk",
+    "fit_linear",
+    "fit_regressor",
+    "framed",
+    "label_units",
+    "make_design",
+    "reference_level",
+    "ridge",
+    "shrunk",
+    "solve",
+    "some_rows",
+    "stream",
+    "total_weight",
+]

@@ -44,7 +44,7 @@ class Design:
         """Columns Z (n, p) at positions X (n, d)."""
         return Affine(self.raw(X), self.centre, self.spread, self.intercept).columns()
 
-    def lean(self, X: FloatArray) -> Affine:
+    def lazy(self, X: FloatArray) -> Affine:
         """Columns that are made where they are needed; x itself must be the features."""
         assert self.transformer is None
         return Affine(X, self.centre, self.spread, self.intercept)

@@ -4,16 +4,17 @@ A penalty is a risk, a part of the data is a risk, and the whole is ``reduce(add
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import final
 
 import numpy as np
+from scipy import optimize
 
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
-from multiobs.statistics.kernels import constant
-from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.statistics.kernels import Kernel, constant
+from multiobs.statistics.losses import Loss
 from multiobs.sums.contraction import (
     LIMIT,
     Affine,
@@ -48,6 +49,16 @@ class Risk(ABC):
         """Second derivative in w, (p, p), or None where it is not known."""
 
     @abstractmethod
+    def start(self, one: FloatArray | None) -> FloatArray:
+        """Where to begin a minimisation: the best constant function, (p,).
+
+        Parameters
+        ----------
+        one : ndarray (p,) or None
+            Coefficients of the constant function 1, if it is in the class.
+        """
+
+    @abstractmethod
     def __add__(self, other: "Risk") -> "Risk":
         """Return the sum of two risks of the same coefficients."""
 
@@ -71,6 +82,11 @@ class MomentRisk(Risk):
     def __init__(self, tensors: Sequence[FloatArray | None]) -> None:
         self.tensors = tuple(tensors)
         self._p = next(int(M.shape[0]) for M in self.tensors if M is not None and M.ndim)
+
+    @staticmethod
+    def by_power(tensors: Mapping[int, FloatArray]) -> "MomentRisk":
+        """Make a risk of the tensors by their power."""
+        return MomentRisk([tensors.get(k) for k in range(max(tensors) + 1)])
 
     @property
     def n_coefficients(self) -> int:
@@ -97,6 +113,15 @@ class MomentRisk(Risk):
             if k >= 2:
                 total = total + k * (k - 1) * _applied(M, w, k - 2)
         return total
+
+    def start(self, one: FloatArray | None) -> FloatArray:
+        # The highest root of the derivative: an upper and a spurious lower minimum are told apart
+        # by entering from above.
+        if one is None:
+            return np.zeros(self._p)
+        roots = np.polynomial.Polynomial(self.along(one)).deriv().roots()
+        real = roots[np.abs(roots.imag) <= 1e-6 * (1 + np.abs(roots.real))].real
+        return one * (float(real.max()) if real.size else 0.0)
 
     def along(self, direction: FloatArray) -> FloatArray:
         """Coefficients, from power 0, of the risk as a polynomial in s at w = s · direction."""
@@ -190,6 +215,14 @@ class TupleRisk(Risk):
             return None
         return np.asarray((self.z * self._weighted(curvature)[:, None]).T @ self.z)
 
+    def start(self, one: FloatArray | None) -> FloatArray:
+        if one is None:
+            return np.zeros(self.n_coefficients)
+        known = self.loss.start(self.Y)
+        if known is None:
+            known = float(optimize.minimize_scalar(lambda s: self.value(one * s)).x)
+        return one * known
+
     def fixed(self, value: float) -> "TupleRisk":
         """Return the risk of the other coefficients when the last one is held at a value."""
         held = self.offset + value * self.z[:, -1]
@@ -226,6 +259,10 @@ class SumRisk(Risk):
         if any(each is None for each in found):
             return None
         return np.asarray(np.sum([each for each in found if each is not None], axis=0))
+
+    def start(self, one: FloatArray | None) -> FloatArray:
+        first = next((part for part in self.parts if isinstance(part, TupleRisk)), None)
+        return np.zeros(self.n_coefficients) if first is None else first.start(one)
 
     def __add__(self, other: Risk) -> Risk:
         return SumRisk([*self.parts, other])
@@ -275,18 +312,20 @@ def empirical_risk(
         A MomentRisk for polynomial losses, a TupleRisk otherwise.
     """
     loss = statistic.loss if isinstance(statistic, Statistic) else statistic
-    if isinstance(loss, RootLoss):
-        Z = Z.columns() if isinstance(Z, Affine) else Z
-        gamma = reference_level(loss, Z, y) if reference is None else reference
-        if gamma is None:
-            loss = loss.at(loss.level(y))
-        else:
-            return _root_risk(loss, tuples, Z, y, weight, gamma, limit)
-    if isinstance(loss, PolynomialLoss):
-        kernels = [None, *loss.kernels[1:]]  # the constant does not move the minimum
-        return MomentRisk(contract_all(tuples, kernels, Z, y, weight=weight, limit=limit))
-    part = concatenate(list(enumerate_tuples(tuples, limit)), tuples.arity, tuples.n_rows)
-    return TupleRisk(loss, features_of(part, Z), y[part.members], tuple_weights(part, weight))
+    if not loss.sums:
+        part = concatenate(list(enumerate_tuples(tuples, limit)), tuples.arity, tuples.n_rows)
+        return TupleRisk(loss, features_of(part, Z), y[part.members], tuple_weights(part, weight))
+    gamma = reference_level(loss, Z, y) if reference is None else reference
+    if gamma is None:
+        loss, gamma = loss.settled(y), np.zeros(0)  # a settled loss asks for no level
+    level = gamma
+    top = max(k for k, _ in loss.sums)
+    kernels: list[Kernel | None] = [None] * (top + 1)
+    for k, kernel in loss.sums:
+        kernels[k] = kernel
+    found = contract_all(tuples, kernels, Z, y, weight=weight, limit=limit)
+    sums = {k: each for k, each in enumerate(found) if each is not None}
+    return MomentRisk.by_power(loss.by_power(sums, lambda tensor: np.asarray(tensor @ level)))
 
 
 def total_weight(tuples: TupleSet, n_columns: int, weight: FloatArray | None) -> float:
@@ -298,20 +337,32 @@ def total_weight(tuples: TupleSet, n_columns: int, weight: FloatArray | None) ->
     return float(found)
 
 
-def reference_level(loss: RootLoss, Z: Features, y: FloatArray) -> FloatArray | None:
+def reference_level(loss: Loss, Z: Features | Affine, y: FloatArray) -> FloatArray | None:
     r"""Coefficients of the level c(x) of a root-type loss, or None if it cannot be in the class.
 
     A level that follows the mean is the least-squares line plus the loss's own offset of the
-    residuals; any other level is a constant.
+    residuals; any other level is a constant.  None for a loss without a level, too.
     """
-    rows = Z.function(Z.X) if isinstance(Z, Lifted) else Z
+    level = loss.level(y)
+    if level is None:
+        return None
+    rows = some_rows(Z)
     one = constant_direction(rows)
     if one is None:
-        return None if loss.level(y) != 0.0 else np.zeros(rows.shape[1])
-    if not loss.follows_mean:
-        return one * loss.level(y)
+        return None if level != 0.0 else np.zeros(rows.shape[1])
+    if loss.deviations is None:
+        return one * level
     line = np.linalg.lstsq(rows, y, rcond=None)[0]
-    return np.asarray(line + one * loss.level(y - rows @ line))
+    above = loss.level(y - rows @ line)
+    assert above is not None
+    return np.asarray(line + one * above)
+
+
+def some_rows(Z: Features | Affine) -> FloatArray:
+    """Columns of the rows, or of some thousand of them where they are not made yet."""
+    if isinstance(Z, Lifted):
+        return Z.function(Z.X)
+    return Z.columns(max(1, Z.X.shape[0] // 1000)) if isinstance(Z, Affine) else Z
 
 
 def constant_direction(Z: FloatArray) -> FloatArray | None:
@@ -321,26 +372,3 @@ def constant_direction(Z: FloatArray) -> FloatArray | None:
     if np.max(np.abs(sample @ found - 1.0), initial=0.0) > 1e-8:
         return None
     return np.asarray(found)
-
-
-def _root_risk(
-    loss: RootLoss,
-    tuples: TupleSet,
-    Z: Features,
-    y: FloatArray,
-    weight: FloatArray | None,
-    gamma: FloatArray,
-    limit: int,
-) -> MomentRisk:
-    m = loss.arity
-    kernels = [None, None, *(k.with_arity(m) for k in (loss.constant, loss.linear, loss.quadratic))]
-    _, _, d, b, a = contract_all(tuples, kernels, Z, y, weight=weight, limit=limit)
-    assert d is not None
-    assert b is not None
-    assert a is not None
-    return root_tensors(d, b, a, gamma)
-
-
-def root_tensors(d: FloatArray, b: FloatArray, a: FloatArray, gamma: FloatArray) -> MomentRisk:
-    r"""Risk :math:`\int (r-c)(a r^2 + b r + d)\,dr` with c = γ·z~ from the sums of d, b and a."""
-    return MomentRisk([None, -(d @ gamma), (d - b @ gamma) / 2, (b - a @ gamma) / 3, a / 4])

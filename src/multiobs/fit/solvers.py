@@ -203,19 +203,6 @@ def solve(risk: Risk, start: FloatArray | None = None, solver: Solver | None = N
     return chosen.solve(risk, begin)
 
 
-def highest_start(risk: Risk, one: FloatArray | None) -> FloatArray:
-    """Where to begin: the constant function at the highest root of the risk's derivative.
-
-    A risk with an upper and a spurious lower minimum is entered from above.
-    """
-    if one is None or not isinstance(risk, MomentRisk):
-        return np.zeros(risk.n_coefficients)
-    polynomial = np.polynomial.Polynomial(risk.along(one)).deriv()
-    roots = polynomial.roots()
-    real = roots[np.abs(roots.imag) <= 1e-6 * (1 + np.abs(roots.real))].real
-    return one * (float(real.max()) if real.size else 0.0)
-
-
 def _relative_gradient(risk: Risk, w: FloatArray) -> float:
     slope = risk.gradient(w)
     if isinstance(risk, MomentRisk):

@@ -16,7 +16,6 @@ from multiobs.fit.solvers import Solution, solve
 from multiobs.fit.units import LabelUnits, label_units
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import PolynomialLoss
 
 
 @final
@@ -33,7 +32,7 @@ class Stream:
     count : int
         How many tuples there were.
     x, y : ndarray (k,)
-        The tail: rows within one window of the last, in comfortable units.
+        The tail: rows within one window of the last, in working units.
     weight : ndarray (k,)
         Weights of the tail.
     """
@@ -48,14 +47,41 @@ class Stream:
     y: FloatArray
     weight: FloatArray
 
-    def solution(self) -> Solution:
+    def fitted(self) -> "StreamFit":
         """Minimiser of the risk so far."""
         if self.risk is None:
             raise ValueError(
                 f"{self.statistic.name} needs a tuple of {self.statistic.arity} rows before it "
                 "can be fitted, got none yet"
             )
-        return solve(self.risk)
+        return StreamFit(self, solve(self.risk))
+
+
+@final
+@dataclass(frozen=True)
+class StreamFit:
+    """Coefficients of a linear class after some batches; the rows themselves are gone.
+
+    Attributes
+    ----------
+    stream : Stream
+        Where the next batch goes on.
+    solution : Solution
+        The coefficients, in working units, and how they were found.
+    """
+
+    stream: Stream
+    solution: Solution
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """The statistic (n,) at positions X (n, 1), in the user's units."""
+        return self.stream.units.outward(self.stream.design.columns(X) @ self.solution.w)
+
+    def coefficients(self) -> tuple[FloatArray, float]:
+        """Slopes (p,) and intercept, in the user's units."""
+        slopes, intercept = self.stream.design.coefficients(self.solution.w)
+        units = self.stream.units
+        return slopes * units.factor, intercept * units.factor + units.offset
 
 
 def possible(sampler: str | Sampler) -> bool:
@@ -73,7 +99,7 @@ def begin(
     statistic: Statistic, sampler: Sampler, x: FloatArray, y: FloatArray, intercept: bool
 ) -> Stream:
     """Fix units by the first batch and start with nothing."""
-    if not isinstance(statistic.loss, PolynomialLoss):
+    if not statistic.loss.sums or statistic.loss.level(y) is not None:
         raise ValueError(
             f"partial_fit needs a loss that is fixed in advance, got {statistic!r}, "
             "whose reference level depends on all rows"

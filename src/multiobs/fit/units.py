@@ -1,4 +1,4 @@
-"""Comfortable units: y and the features near one, and coefficients carried back.
+"""Working units: y and the features near one, and the way back.
 
 Labels of 1e8 + noise, times in nanoseconds and scales of 1e-150 are ordinary inputs.  What may
 be shifted or scaled is what the statistic declares.
@@ -12,8 +12,6 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
-from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic
-from multiobs.statistics.losses import BregmanLoss, Loss, PolynomialLoss, RootLoss
 
 MANY = 100_000  # units are taken of about so many rows: near enough, and no second pass
 
@@ -23,7 +21,7 @@ MANY = 100_000  # units are taken of about so many rows: near enough, and no sec
 class LabelUnits:
     """y = shift + scale · y', and what that does to the statistic: r = offset + factor · r'.
 
-    A ridge penalty of the user's units is multiplied by ``penalty`` in the comfortable ones.
+    A ridge penalty of the user's units is multiplied by ``penalty`` in the working ones.
     """
 
     shift: FloatArray
@@ -33,7 +31,7 @@ class LabelUnits:
     penalty: float
 
     def inward(self, y: FloatArray) -> FloatArray:
-        """Labels in comfortable units."""
+        """Labels in working units."""
         out = np.asarray(y - self.shift)
         out /= self.scale
         return out
@@ -41,6 +39,9 @@ class LabelUnits:
     def outward(self, r: FloatArray) -> FloatArray:
         """Statistic in the user's units."""
         return self.offset + self.factor * r
+
+
+SAME_UNITS = LabelUnits(np.asarray(0.0), 1.0, 1.0, 0.0, 1.0)  # nothing shifted, nothing scaled
 
 
 def label_units(
@@ -75,7 +76,7 @@ def label_units(
     offset = float(level[0]) if statistic.shift == "equivariant" else 0.0
     shift = level if y.ndim == 2 else level[0]
     # (w / factor)² per (loss / scale^degree), in one power so that neither overflows
-    penalty = _power(scale, 2 * (statistic.scale or 0) - loss_degree(statistic))
+    penalty = _power(scale, 2 * (statistic.scale or 0) - statistic.loss_growth)
     return LabelUnits(np.asarray(shift), scale, factor, offset, penalty)
 
 
@@ -110,26 +111,3 @@ def power_of_two(columns: FloatArray, level: FloatArray) -> float:
     if n > MANY:  # an outlier among the rows not looked at must not become too large to square
         rms = max(rms, largest / float(n) ** 0.5)
     return 2.0 ** min(frexp(rms)[1], 1023)
-
-
-def loss_degree(statistic: Statistic) -> int:
-    """The power of c by which the loss grows when y grows c times and r with it."""
-    if statistic.scale is None:
-        return 0
-    loss: Loss = statistic.loss
-    if isinstance(loss, RootLoss):
-        return kernel_degree(loss.quadratic) + 4 * statistic.scale
-    if isinstance(loss, PolynomialLoss):
-        top = loss.kernels[loss.degree]
-        assert top is not None
-        return kernel_degree(top) + loss.degree * statistic.scale
-    if isinstance(loss, BregmanLoss):
-        return 0 if loss.kind == "gamma" else statistic.scale
-    return 0
-
-
-def kernel_degree(kernel: Kernel) -> int:
-    """Degree of homogeneity of a kernel in y."""
-    if isinstance(kernel, Monomials):
-        return max((sum(sum(e) for e in term) for term in kernel.terms), default=0)
-    return 1 if isinstance(kernel, OrderStatistic) else 0

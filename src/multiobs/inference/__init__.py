@@ -1,19 +1,28 @@
-"""Standard errors, intervals and tests for linear coefficients under shared labels."""
+"""Standard errors, intervals and tests of fits whose metasamples share labels."""
 
-from multiobs.inference.covariance import Covariance, Record, covariance
+from multiobs.inference import bootstrap
 from multiobs.inference.fitted import Inference
-from multiobs.inference.intervals import Skewness, limits, quantile
+from multiobs.inference.intervals import Method, Skewness, limits, quantile
+from multiobs.inference.sandwich import Covariance, covariance
+from multiobs.inference.shrinking import shrink
+from multiobs.inference.summary import Summary, coefficient_table
+from multiobs.inference.undersmooth import undersmoothed
 from multiobs.inference.wald import TestResult, varying_directions, wald
 
 __all__ = [
     "Covariance",
     "Inference",
-    "Record",
+    "Method",
     "Skewness",
+    "Summary",
     "TestResult",
+    "bootstrap",
+    "coefficient_table",
     "covariance",
     "limits",
     "quantile",
+    "shrink",
+    "undersmoothed",
     "varying_directions",
     "wald",
 ]

@@ -6,7 +6,7 @@ of weights overstate the variance where few tuples share a row (sliding windows)
 are scaled such that the replicates of the *constant* fit have its exact standard error.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -14,29 +14,12 @@ from joblib import Parallel, delayed
 
 from multiobs._progress import progress
 from multiobs._types import FloatArray
-from multiobs.fit.regressor import fit_estimator, loss_kernels
+from multiobs.fit import Problem, RegressorFit, fit_regressor
 from multiobs.inference.meat import meat
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
-from multiobs.sums import pooling
-from multiobs.sums.contraction import LIMIT
+from multiobs.sums import Pooled, pool
 from multiobs.sums.scores import Term
-from multiobs.transport import Carried
-from multiobs.tuples import TupleSet
-
-
-@final
-@dataclass(frozen=True)
-class Problem:
-    """What is refitted: references to the rows and tuples of a fit with ``estimator=``."""
-
-    estimator: Any
-    statistic: Statistic
-    tuples: TupleSet
-    X: FloatArray
-    carried: Carried
-    weight: FloatArray | None
-    limit: int = LIMIT
 
 
 @final
@@ -62,13 +45,13 @@ class Replicates:
 
 
 def replicate(
-    problem: Problem, n_replicates: int, seed: np.random.SeedSequence, n_jobs: int | None
+    fit: RegressorFit, n_replicates: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> Replicates:
     """Refit the regressor under random row weights.
 
     Parameters
     ----------
-    problem : Problem
+    fit : RegressorFit
         What is refitted.
     n_replicates : int
         How many times.
@@ -79,37 +62,28 @@ def replicate(
     """
     seeds = seed.spawn(n_replicates)
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_one)(problem, child) for child in seeds
+        delayed(_one)(fit.problem, fit.template, child) for child in seeds
     )
     found = list(progress(work, n_replicates, "replicates"))
     constants = np.array([constant for _, constant in found])
     spread = float(constants.std(ddof=1))
-    scale = constant_error(problem) / spread if spread > 0 else 1.0
+    scale = constant_error(fit.problem) / spread if spread > 0 else 1.0
     return Replicates([model for model, _ in found], scale)
 
 
-def _one(problem: Problem, seed: np.random.SeedSequence) -> tuple[Any, float]:
+def _one(problem: Problem, template: Any, seed: np.random.SeedSequence) -> tuple[Any, float]:
     rng = np.random.default_rng(seed)
-    weight: FloatArray = np.asarray(rng.exponential(size=problem.X.shape[0]))
+    weight: FloatArray = np.asarray(rng.exponential(size=problem.n_rows))
     if problem.weight is not None:
         weight = weight * problem.weight
-    fitted = fit_estimator(
-        problem.estimator,
-        problem.statistic,
-        problem.tuples,
-        problem.X,
-        problem.carried,
-        weight,
-        rng,
-        problem.limit,
-    )
-    return fitted.estimator, _constant_fit(problem.statistic, fitted.pooled)
+    fitted = fit_regressor(replace(problem, weight=weight), template, rng)
+    return fitted.regressor, _constant_fit(problem.statistic, fitted.pooled)
 
 
 def _identification(statistic: Statistic) -> list[Kernel]:
     """Kernels of an identification function of r, by the power of r: what a fit pools."""
     if statistic.psi is None:
-        return [kernel for _, kernel in loss_kernels(statistic)]
+        return [kernel for _, kernel in statistic.loss.sums]
     one = constant(1.0, statistic.arity, statistic.n_columns)
     return [statistic.psi * -1.0, one if statistic.chi is None else statistic.chi]
 
@@ -122,8 +96,8 @@ def _root(totals: FloatArray) -> float:
     return float((-b + np.sqrt(max(b * b - 4 * a * d, 0.0))) / (2 * a))
 
 
-def _constant_fit(statistic: Statistic, pooled: pooling.Pooled) -> float:
-    """Return the statistic of the carried labels as a constant."""
+def _constant_fit(statistic: Statistic, pooled: Pooled) -> float:
+    """Return the statistic of the residuals as a constant."""
     totals = pooled.weight @ pooled.values
     if statistic.psi is None:
         return _root(totals)
@@ -134,14 +108,12 @@ def _constant_fit(statistic: Statistic, pooled: pooling.Pooled) -> float:
 def constant_error(problem: Problem) -> float:
     """Exact standard error of the constant fit under shared labels."""
     kernels = _identification(problem.statistic)
-    y = problem.carried.labels
-    pool = pooling.pool(
-        problem.tuples, kernels, problem.X, y, weight=problem.weight, limit=problem.limit
-    )
-    totals = pool.weight @ pool.values
+    y = problem.residuals.labels
+    pooled = pool(problem.tuples, kernels, problem.X, y, weight=problem.weight, limit=problem.limit)
+    totals = pooled.weight @ pooled.values
     w = np.array([_root(totals)])
     terms = [Term(kernel, (w,) * k) for k, kernel in enumerate(kernels)]
-    ones = np.ones((problem.X.shape[0], 1))
+    ones = np.ones((problem.n_rows, 1))
     found = meat(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit)
     slope = sum(k * total * w[0] ** (k - 1) for k, total in enumerate(totals) if k)
     return float(np.sqrt(max(found.variance()[0, 0], 0.0)) / abs(slope))

@@ -6,11 +6,10 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.fit.units import LabelUnits
-from multiobs.inference.covariance import Covariance, Record, covariance
+from multiobs.fit import LinearFit, some_rows
 from multiobs.inference.intervals import Method, limits
+from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.wald import TestResult, varying_directions, wald
-from multiobs.sums.contraction import Lifted
 
 
 @final
@@ -19,20 +18,18 @@ class Inference:
 
     Parameters
     ----------
-    record : Record
-        What the fit left behind.
-    units : LabelUnits
-        From comfortable units to the user's.
+    fit : LinearFit
+        What was fitted, and how.
     """
 
-    def __init__(self, record: Record, units: LabelUnits) -> None:
-        self.record = record
-        self.units = units
+    def __init__(self, fit: LinearFit) -> None:
+        self.fit = fit
+        self.units = fit.problem.units
 
     @cached_property
     def covariance(self) -> Covariance:
-        """Covariance of the design's coefficients, in comfortable units."""
-        return covariance(self.record)
+        """Covariance of the design's coefficients, in working units."""
+        return covariance(self.fit)
 
     @property
     def df(self) -> float:
@@ -42,41 +39,25 @@ class Inference:
     @property
     def estimate(self) -> FloatArray:
         """Intercept, if there is one, and slopes."""
-        slopes, intercept = self.record.design.coefficients(self.record.w)
-        scaled = slopes * self.units.factor
-        if not self.record.design.intercept:
-            return scaled
-        return np.concatenate([[intercept * self.units.factor + self.units.offset], scaled])
+        slopes, intercept = self.fit.coefficients()
+        return np.concatenate([[intercept], slopes]) if self.fit.design.intercept else slopes
 
     @property
     def coef_cov(self) -> FloatArray:
         """Covariance of :attr:`estimate`."""
         return self._outward(self.covariance.matrix)
 
-    @property
-    def effective_size(self) -> float:
-        """How many independent metasamples would have given the same errors.
-
-        The number of metasamples (of anchors, where their tuples are pooled) times the share of
-        the naive variance in the one that knows about shared labels, mean over coefficients.
-        """
-        naive = np.diag(self._outward(self.covariance.naive))
-        known = np.diag(self.coef_cov)
-        ok = known > 0
-        share = float(np.mean(naive[ok] / known[ok])) if np.any(ok) else 1.0
-        return share * self.covariance.n_units
-
     def standard_errors(self, X: FloatArray) -> FloatArray:
         """Standard errors (n,) of the fitted statistic at positions X (n, d)."""
-        z = self.record.design.columns(X)
+        z = self.fit.design.columns(X)
         variance = np.einsum("ia,ab,ib->i", z, self.covariance.matrix, z)
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.units.factor)
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
         """Confidence limits (n, 2) of the fitted statistic at positions X (n, d)."""
-        z = self.record.design.columns(X)
-        centre = self.units.outward(z @ self.record.w)
-        domain = self.record.statistic.domain
+        z = self.fit.design.columns(X)
+        centre = self.units.outward(z @ self.fit.w)
+        domain = self.fit.problem.statistic.domain
         skewness = self.covariance.skewness(z)
         return limits(centre, self.standard_errors(X), self.df, level, method, domain, skewness)
 
@@ -93,15 +74,13 @@ class Inference:
 
     def constant(self) -> TestResult:
         """Test that the fitted statistic is the same at all rows."""
-        record = self.record
-        Z = record.design.features(record.X)
-        rows = Z.function(Z.X) if isinstance(Z, Lifted) else Z
-        R = varying_directions(rows)
+        problem = self.fit.problem
+        R = varying_directions(some_rows(self.fit.design.features(problem.X)))
         if R.shape[0] == 0:
             raise ValueError("the features must vary over the rows, got constant ones only")
-        name = f"{record.statistic!r} is constant in x"
-        return wald(record.w, self.covariance.matrix, R, np.zeros(R.shape[0]), self.df, name)
+        name = f"{problem.statistic!r} is constant in x"
+        return wald(self.fit.w, self.covariance.matrix, R, np.zeros(R.shape[0]), self.df, name)
 
     def _outward(self, matrix: FloatArray) -> FloatArray:
-        jacobian = self.record.design.jacobian() * self.units.factor
+        jacobian = self.fit.design.jacobian() * self.units.factor
         return np.asarray(jacobian @ matrix @ jacobian.T)

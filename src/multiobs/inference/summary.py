@@ -9,7 +9,7 @@ from scipy import stats
 
 from multiobs._tables import aligned
 from multiobs._types import FloatArray
-from multiobs.inference import quantile
+from multiobs.inference.intervals import quantile
 
 COLUMNS = ("coef", "std err", "t", "P>|t|", "low", "high")
 
@@ -35,6 +35,8 @@ class Summary:
         Nominal coverage of the limits.
     notes : tuple of str
         What to keep in mind.
+    shrunken : ndarray (p,) or None
+        The coefficients that predictions use, where they were shrunk.
     """
 
     title: str
@@ -43,12 +45,14 @@ class Summary:
     table: FloatArray
     level: float
     notes: tuple[str, ...] = ()
+    shrunken: FloatArray | None = None
 
     def to_frame(self) -> Any:
         """Return the coefficients as a pandas data frame, indexed by name."""
         import pandas as pd
 
-        return pd.DataFrame(self.table, index=list(self.names), columns=list(COLUMNS))
+        frame = pd.DataFrame(self.table, index=list(self.names), columns=list(COLUMNS))
+        return frame if self.shrunken is None else frame.assign(shrunk=self.shrunken)
 
     def __str__(self) -> str:
         named = zip(("", *self.names), self._cells(), strict=True)
@@ -88,6 +92,10 @@ class Summary:
             ]
             for coef, error, t, p, low, high in self.table
         ]
+        if self.shrunken is not None:
+            head.append("shrunk")
+            for row, value in zip(rows, self.shrunken, strict=True):
+                row.append(f"{value:.4g}")
         return [head, *rows]
 
     def _facts_width(self) -> int:

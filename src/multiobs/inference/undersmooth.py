@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from multiobs.fit import linear
-from multiobs.inference import Record
+from multiobs.fit import LinearFit, Problem, fit_linear
 from multiobs.samplers import narrowest
-from multiobs.transport import Carried, restored
+from multiobs.transport import Residuals, leverage_corrected
 from multiobs.tuples import TupleSet
 
 
-def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
+def undersmoothed(fit: LinearFit, rng: np.random.Generator) -> LinearFit:
     """Refit the same class, transport and penalty to the narrowest tuples.
 
     The bias of a metasample grows with the square of its width, so adjacent rows have next to
@@ -19,40 +18,26 @@ def undersmoothed(record: Record, rng: np.random.Generator) -> Record:
 
     Parameters
     ----------
-    record : Record
-        What the fit left behind.
+    fit : LinearFit
+        What was fitted.
     rng : Generator
         Passed to the sampler.
     """
-    m = record.statistic.arity
-    sampler = narrowest(record.X.shape[1], m)
-    tuples = sampler.build(record.X, m, rng, record.groups)
-    carried = _restored(record, tuples, rng)
-    fitted = linear.fit_linear(
-        record.statistic,
-        tuples,
-        record.design,
-        record.X,
-        carried,
-        record.weight,
-        record.alpha,
-        record.limit,
-    )
-    return replace(
-        record,
-        tuples=tuples,
-        carried=carried,
-        w=fitted.w,
-        risk=fitted.risk,
-        reference=fitted.reference,
-        pooled=False,
-    )
+    problem = fit.problem
+    m = problem.statistic.arity
+    sampler = narrowest(problem.place.shape[1], m)
+    tuples = sampler.build(problem.place, m, rng, problem.blocks)
+    residuals = _corrected(problem, tuples, rng)
+    narrow = replace(problem, tuples=tuples, residuals=residuals, reweighting=None)
+    return fit_linear(narrow, fit.design, fit.alpha)
 
 
-def _restored(record: Record, tuples: TupleSet, rng: np.random.Generator) -> Carried:
+def _corrected(problem: Problem, tuples: TupleSet, rng: np.random.Generator) -> Residuals:
     """Stretch labels by what the pilot took of their spread in these tuples, not the old ones."""
-    carried = record.carried
-    old, new = (restored(carried, record.X, each, rng).labels for each in (record.tuples, tuples))
+    given = problem.residuals
+    old, new = (
+        leverage_corrected(given, problem.X, each, rng).labels for each in (problem.tuples, tuples)
+    )
     size = float(np.linalg.norm(old))
     factor = float(np.linalg.norm(new)) / size if size > 0 else 1.0
-    return replace(carried, labels=carried.labels * factor)
+    return replace(given, labels=given.labels * factor)

@@ -18,6 +18,7 @@ from multiobs.samplers.catalogue import (
     SAMPLERS,
     narrowest,
     resolve,
+    takes_replicates,
 )
 from multiobs.samplers.geometry import (
     column_scales,
@@ -53,4 +54,5 @@ __all__ = [
     "narrowest",
     "paper_epsilon",
     "resolve",
+    "takes_replicates",
 ]

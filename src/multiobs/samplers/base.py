@@ -45,6 +45,19 @@ class Sampler(ABC):
         assert isinstance(self, Streaming)
         return self.tail(x, arity)
 
+    @final
+    def at(self, rows: IntArray) -> "Sampler":
+        """Return the sampler for some of the rows: itself unless it holds codes of rows."""
+        return self.subset(rows) if isinstance(self, Coded) else self
+
+
+class Coded(Sampler):
+    """A sampler that holds something for every row."""
+
+    @abstractmethod
+    def subset(self, rows: IntArray) -> Sampler:
+        """Return the same with what it holds for some rows."""
+
 
 class Adjustable(Sampler):
     """A sampler whose width can be left open."""

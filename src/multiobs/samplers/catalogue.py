@@ -29,6 +29,15 @@ def resolve(sampler: str | Sampler) -> Sampler:
     raise TypeError(f"sampler must be a name or a Sampler, got {sampler!r}")
 
 
+def takes_replicates(sampler: str | Sampler) -> bool:
+    """Whether several columns of y are several labels at the same x.
+
+    >>> takes_replicates("replicates"), takes_replicates("nearby")
+    (True, False)
+    """
+    return isinstance(SAMPLERS.get(sampler) if isinstance(sampler, str) else sampler, Replicates)
+
+
 def narrowest(d: int, arity: int) -> Sampler:
     """Return the sampler with the least bias: adjacent rows, or the nearest ones.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers.base import Adjustable, Sampler, Streaming
+from multiobs.samplers.base import Adjustable, Coded, Sampler, Streaming
 from multiobs.samplers.geometry import (
     Scale,
     column_scales,
@@ -164,7 +164,7 @@ class Replicates(Sampler):
 
 @final
 @dataclass(frozen=True)
-class Leaves(Sampler):
+class Leaves(Coded):
     """Rows that share a leaf, for every tree of a forest: all m-subsets of each leaf.
 
     Irrelevant columns do not matter, since a forest does not split on them.  The sampler is
@@ -206,6 +206,9 @@ class Leaves(Sampler):
             stops.append(tree * n + np.searchsorted(code[order], code[order], side="right"))
         stop = np.concatenate(stops).astype(np.int64)
         return Windows(np.concatenate(orders), stop, arity, n)
+
+    def subset(self, rows: IntArray) -> "Leaves":
+        return Leaves(self.codes[rows])
 
     def __repr__(self) -> str:
         return f"Leaves({self.codes.shape[1]} trees)"

@@ -123,7 +123,7 @@ class FixedLoss:
     def _quartic(self, loss: RootLoss, r: FloatArray) -> FloatArray:
         Y, c = self.held.Y, self.level
         assert c is not None
-        if loss.follows_mean:  # measured from c the powers of r and y stay small
+        if loss.deviations is not None:  # measured from c the powers of r and y stay small
             Y, r, c = Y - c[:, None], r - c, np.zeros_like(c)
         a, b, d = loss.quadratic(Y), loss.linear(Y), loss.constant(Y)
         return np.asarray(
@@ -173,7 +173,7 @@ def with_loss(statistic: Statistic, loss: LossName) -> Statistic:
 def reference_level(loss: RootLoss, held: HeldOut) -> FloatArray:
     """Choose the reference level of a root-type loss from the held-out labels, (n,)."""
     n, y = held.n_rows, held.y
-    if not loss.follows_mean:
+    if loss.deviations is None:
         return np.full(n, loss.level(y))
     mean = SplinePilot().fit(held.X, y).predict(held.X)
     residual = y - mean

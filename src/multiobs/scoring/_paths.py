@@ -16,7 +16,7 @@ from multiobs.scoring._heldout import checked_rows
 from multiobs.scoring._score import score
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
-from multiobs.transport import carry
+from multiobs.transport import residuals_of
 
 SAMPLED = 20_000  # tuples from which a mean over a window's tuples is taken
 
@@ -179,7 +179,7 @@ def drift_curve(
     residuals = None
     offset: FloatArray | None = None
     if chosen.shift is not None:
-        moved = carry("location", chosen, positions, labels, None)
+        moved = residuals_of("location", chosen, positions, labels, None)
         residuals, offset = moved.labels, moved.offset
     plain, carried, used = [], [], []
     for width in grid:

@@ -5,7 +5,6 @@ returns one number per tuple.  Its type says which exact sum can be formed witho
 tuples (see :func:`multiobs.plan`).
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import perm
@@ -16,31 +15,10 @@ import numpy.typing as npt
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort
+from multiobs.statistics.base import Kernel as Kernel  # its users look for it here
 
 Exponent = tuple[int, ...]  # one power per column of y
 Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted
-
-
-class Kernel(ABC):
-    """A symmetric function of ``arity`` observations of ``n_columns`` columns each."""
-
-    @property
-    @abstractmethod
-    def arity(self) -> int:
-        """How many observations the kernel takes."""
-
-    @property
-    @abstractmethod
-    def n_columns(self) -> int:
-        """How many columns one observation has."""
-
-    @abstractmethod
-    def __call__(self, Y: FloatArray) -> FloatArray:
-        """Values (t,) at labels of shape (t, m) or (t, m, s)."""
-
-    @abstractmethod
-    def __mul__(self, factor: float) -> "Kernel":
-        """Return the kernel multiplied by a number."""
 
 
 def as_members(Y: FloatArray, n_columns: int) -> FloatArray:
@@ -123,6 +101,10 @@ class Monomials(Kernel):
     def with_arity(self, arity: int) -> "Monomials":
         """Return the same polynomial seen as a kernel of more observations."""
         return Monomials(self.terms, arity, self._n_columns)
+
+    @property
+    def homogeneity(self) -> int:
+        return max((sum(sum(e) for e in term) for term in self.terms), default=0)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         members = as_members(Y, self._n_columns)
@@ -265,6 +247,10 @@ class OrderStatistic(Kernel):
         """Whether adding a constant to every observation changes nothing."""
         return bool(abs(self.coefs.sum()) <= 1e-12 * np.abs(self.coefs).sum())
 
+    @property
+    def homogeneity(self) -> int:
+        return 1
+
     def __call__(self, Y: FloatArray) -> FloatArray:
         ordered = np.sort(Y.reshape(Y.shape[0], -1), axis=1)
         if self.shift_invariant:  # sums of gaps, so that an offset costs nothing
@@ -299,6 +285,10 @@ class Equality(Kernel):
     @property
     def n_columns(self) -> int:
         return 1
+
+    @property
+    def homogeneity(self) -> int:
+        return 0
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         flat = Y.reshape(Y.shape[0], -1)
@@ -339,6 +329,10 @@ class Opaque(Kernel):
     def n_columns(self) -> int:
         return self._n_columns
 
+    @property
+    def homogeneity(self) -> int:
+        return 0
+
     def __call__(self, Y: FloatArray) -> FloatArray:
         values: FloatArray = np.asarray(self.function(Y), dtype=np.float64)
         if values.shape != (Y.shape[0],):
@@ -371,6 +365,10 @@ class Square(Kernel):
     @property
     def n_columns(self) -> int:
         return self.psi.n_columns
+
+    @property
+    def homogeneity(self) -> int:
+        return 2 * self.psi.homogeneity
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         return self.scale * self.psi(Y) ** 2

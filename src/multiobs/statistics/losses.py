@@ -3,37 +3,19 @@
 They know neither x nor coefficients.  ``r`` has shape (t,), ``Y`` (t, m) or (t, m, s).
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from multiobs._types import FloatArray
+from multiobs.statistics.base import Factor as Factor
+from multiobs.statistics.base import Loss as Loss
+from multiobs.statistics.base import TupleLoss as TupleLoss
 from multiobs.statistics.kernels import Kernel, Monomials, Square, constant
-
-
-class Loss(ABC):
-    """A function of a prediction and ``arity`` observations, minimised in mean by a statistic."""
-
-    @property
-    @abstractmethod
-    def arity(self) -> int:
-        """How many observations the loss takes."""
-
-    @abstractmethod
-    def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
-        """Loss of each prediction, (t,)."""
-
-    @abstractmethod
-    def gradient(self, r: FloatArray, Y: FloatArray) -> FloatArray:
-        """Derivative in r, (t,)."""
-
-    @abstractmethod
-    def hessian(self, r: FloatArray, Y: FloatArray) -> FloatArray | None:
-        """Second derivative in r, (t,), or None where it is not known."""
 
 
 @final
@@ -78,6 +60,45 @@ class PolynomialLoss(Loss):
     def hessian(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return self._derivative(r, Y, 2)
 
+    def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        return -self.gradient(r, Y)
+
+    @property
+    def sums(self) -> tuple[tuple[int, Kernel], ...]:
+        # the constant does not move the minimum
+        return tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
+
+    def by_power(
+        self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
+    ) -> dict[int, FloatArray]:
+        return dict(sums)
+
+    def growth(self, scale: int) -> int:
+        top = self.kernels[self.degree]
+        assert top is not None
+        return top.homogeneity + self.degree * scale
+
+    def level(self, y: FloatArray) -> float | None:
+        return None
+
+    def settled(self, y: FloatArray) -> Loss:
+        return self
+
+    @property
+    def deviations(self) -> float | None:
+        return None
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return (-inf, inf)
+
+    def start(self, Y: FloatArray) -> float | None:
+        return None
+
+    @property
+    def derivative(self) -> tuple[Factor, ...]:
+        return tuple(Factor(h * float(k), 0, k - 1) for k, h in self.sums)
+
     def _derivative(self, r: FloatArray, Y: FloatArray, order: int) -> FloatArray:
         out = np.zeros_like(r, dtype=np.float64)
         for k, kernel in enumerate(self.kernels):
@@ -114,23 +135,63 @@ class RootLoss(Loss):
         The kernels d, b and a, with E[a] > 0.
     reference : float or callable
         The level c, or a function of the labels that gives it.
-    follows_mean : bool
-        Whether the level is to be measured from the conditional mean: then c may depend on x.
+    above_mean : float, optional
+        How many standard deviations the statistic lies above the mean, where that is what it is:
+        the level is then measured from the conditional mean, so that c may depend on x.
     """
 
     constant: Monomials
     linear: Monomials
     quadratic: Monomials
     reference: float | Callable[[FloatArray], float]
-    follows_mean: bool = False
+    above_mean: float | None = None
 
     @property
     def arity(self) -> int:
         return max(k.arity for k in (self.constant, self.linear, self.quadratic))
 
+    @property
+    def deviations(self) -> float | None:
+        return self.above_mean
+
     def level(self, y: FloatArray) -> float:
-        """Return the reference level for these labels."""
         return float(self.reference(y)) if callable(self.reference) else float(self.reference)
+
+    def settled(self, y: FloatArray) -> PolynomialLoss:
+        return self.at(self.level(y))
+
+    def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        return -(self.quadratic(Y) * r**2 + self.linear(Y) * r + self.constant(Y))
+
+    @property
+    def sums(self) -> tuple[tuple[int, Kernel], ...]:
+        parts = (self.constant, self.linear, self.quadratic)
+        return tuple((k + 2, h.with_arity(self.arity)) for k, h in enumerate(parts))
+
+    def by_power(
+        self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
+    ) -> dict[int, FloatArray]:
+        d, b, a = sums[2], sums[3], sums[4]
+        return {
+            1: -times_level(d),
+            2: (d - times_level(b)) / 2,
+            3: (b - times_level(a)) / 3,
+            4: a / 4,
+        }
+
+    def growth(self, scale: int) -> int:
+        return self.quadratic.homogeneity + 4 * scale
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return (-inf, inf)
+
+    def start(self, Y: FloatArray) -> float | None:
+        return None
+
+    @property
+    def derivative(self) -> tuple[Factor, ...]:
+        return tuple(Factor(h, 1, k - 2) for k, h in self.sums)
 
     def at(self, c: float) -> PolynomialLoss:
         """Return the quartic with its reference level fixed."""
@@ -140,18 +201,18 @@ class RootLoss(Loss):
         return PolynomialLoss([None, *(part.with_arity(m) for part in parts)])
 
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
-        return self.at(self.level(Y)).value(r, Y)
+        return self.settled(Y).value(r, Y)
 
     def gradient(self, r: FloatArray, Y: FloatArray) -> FloatArray:
-        return self.at(self.level(Y)).gradient(r, Y)
+        return self.settled(Y).gradient(r, Y)
 
     def hessian(self, r: FloatArray, Y: FloatArray) -> FloatArray:
-        return self.at(self.level(Y)).hessian(r, Y)
+        return self.settled(Y).hessian(r, Y)
 
 
 @final
 @dataclass(frozen=True)
-class BregmanLoss(Loss):
+class BregmanLoss(TupleLoss):
     r"""Losses that keep a positive mean-type statistic positive.
 
     ``"gamma"`` (QLIKE) is :math:`\psi/r + \log r`, ``"poisson"`` is :math:`r - \psi \log r`;
@@ -169,6 +230,16 @@ class BregmanLoss(Loss):
     @property
     def arity(self) -> int:
         return self.psi.arity
+
+    def growth(self, scale: int) -> int:
+        return 0 if self.kind == "gamma" else scale
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return (0.0, inf)
+
+    def start(self, Y: FloatArray) -> float | None:
+        return float(np.mean(self.psi(Y)))
 
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         psi = self.psi(Y)
@@ -190,7 +261,7 @@ Derivative = Callable[[FloatArray, FloatArray], npt.ArrayLike]
 
 @final
 @dataclass(frozen=True)
-class CallableLoss(Loss):
+class CallableLoss(TupleLoss):
     """A user's own loss, given by vectorised functions of (r, Y)."""
 
     value_function: Derivative
@@ -201,6 +272,16 @@ class CallableLoss(Loss):
     @property
     def arity(self) -> int:
         return self.n_observations
+
+    def growth(self, scale: int) -> int:
+        return 0
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return (-inf, inf)
+
+    def start(self, Y: FloatArray) -> float | None:
+        return None
 
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return self._checked("value", self.value_function, r, Y)

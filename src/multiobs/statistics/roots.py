@@ -74,7 +74,7 @@ def ucb(
         m1 * -2.0,
         constant(1.0, 2),
         partial(_mean_minus, lam) if level is None else level,
-        follows_mean=level is None,
+        above_mean=lam if level is None else None,
     )
     return Statistic("ucb", root, **known)
 

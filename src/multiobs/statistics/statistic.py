@@ -122,15 +122,17 @@ class Statistic:
             return self.arity
         return max(self.arity, round(sqrt(n)))
 
+    @property
+    def loss_growth(self) -> int:
+        """The power of c by which the loss grows when y grows c times and r with it."""
+        return 0 if self.scale is None else self.loss.growth(self.scale)
+
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""
         if self.psi is not None:
             weight = 1.0 if self.chi is None else self.chi(Y)
             return self.psi(Y) - weight * r
-        if isinstance(self.loss, RootLoss):
-            loss = self.loss
-            return -(loss.quadratic(Y) * r**2 + loss.linear(Y) * r + loss.constant(Y))
-        return -self.loss.gradient(r, Y)
+        return self.loss.identification(r, Y)
 
     def with_loss(self, kind: Literal["squared", "gamma", "poisson"]) -> "Statistic":
         """Return the same mean-type statistic with another consistent loss."""

@@ -1,3 +1,39 @@
 """The one sum over tuples, how it is formed, and everything that is read off it."""
 
-__all__ = []
+from multiobs.sums import moments, pooling, scores, series
+from multiobs.sums.contraction import (
+    LIMIT,
+    Plan,
+    contract,
+    contract_all,
+    enumerate_tuples,
+    features_of,
+    plan,
+    representatives,
+    tuple_weights,
+    weighted_power,
+)
+from multiobs.sums.features import Affine, Features, Lifted
+from multiobs.sums.pooling import Pooled, pool
+
+__all__ = [
+    "LIMIT",
+    "Affine",
+    "Features",
+    "Lifted",
+    "Plan",
+    "Pooled",
+    "contract",
+    "contract_all",
+    "enumerate_tuples",
+    "features_of",
+    "moments",
+    "plan",
+    "pool",
+    "pooling",
+    "representatives",
+    "scores",
+    "series",
+    "tuple_weights",
+    "weighted_power",
+]

@@ -5,7 +5,7 @@ branch of :func:`plan` returns the same array; a kernel without a fast branch is
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
@@ -71,6 +71,10 @@ class Plan:
     branch: Branch
     tuples: int
     reason: str
+
+    def pooled(self) -> "Plan":
+        """Return the plan of a sum to which each anchor contributes one pooled observation."""
+        return replace(self, branch="running sums", reason="each anchor's tuples are pooled")
 
     def __str__(self) -> str:
         return f"{self.branch} ({self.tuples:.4g} tuples): {self.reason}"

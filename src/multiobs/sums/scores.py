@@ -15,7 +15,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.native import rank_sums
 from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
-from multiobs.statistics.losses import Loss, PolynomialLoss, RootLoss
+from multiobs.statistics.losses import Loss
 from multiobs.sums import moments, series
 from multiobs.sums.contraction import (
     LIMIT,
@@ -82,19 +82,13 @@ def slope_of(loss: Loss, w: FloatArray, reference: FloatArray | None = None) -> 
     reference : ndarray (p,), optional
         Coefficients γ of the reference level of a root-type loss.
     """
-    if isinstance(loss, RootLoss) and reference is not None:
-        parts = (loss.constant, loss.linear, loss.quadratic)
-        return [
-            Term(kernel.with_arity(loss.arity), (w - reference, *[w] * k))
-            for k, kernel in enumerate(parts)
-        ]
-    if isinstance(loss, PolynomialLoss):
-        return [
-            Term(kernel * float(k), (w,) * (k - 1))
-            for k, kernel in enumerate(loss.kernels)
-            if kernel is not None and k > 0
-        ]
-    return loss
+    above = w if reference is None else w - reference
+    terms = [
+        Term(part.kernel, (*(above,) * part.above_level, *(w,) * part.power))
+        for part in loss.derivative
+    ]
+    needs_level = any(part.above_level for part in loss.derivative)
+    return loss if not terms or (needs_level and reference is None) else terms
 
 
 def row_scores(

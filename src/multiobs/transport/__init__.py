@@ -1,21 +1,23 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
-from multiobs.transport.pilots import (
-    fit_pilot,
-)
+from multiobs.transport.pilots import fit_pilot
 from multiobs.transport.residuals import (
-    Carried,
+    LocationScale,
+    Residuals,
+    ScalePilot,
     Transport,
-    carry,
-    fit_spread,
-    restored,
+    fit_scale_pilot,
+    leverage_corrected,
+    residuals_of,
 )
 
 __all__ = [
-    "Carried",
+    "LocationScale",
+    "Residuals",
+    "ScalePilot",
     "Transport",
-    "carry",
     "fit_pilot",
-    "fit_spread",
-    "restored",
+    "fit_scale_pilot",
+    "leverage_corrected",
+    "residuals_of",
 ]

@@ -1,8 +1,8 @@
-r"""Carrying labels from their own x to the representative x~ before they are compared.
+r"""Transport: labels are moved from their own x to the representative x~ along a pilot.
 
 With a pilot a(x) of the mean, :math:`y' = a(\tilde x) + (y_j - a(x_j))` has exactly the law at
 :math:`\tilde x` in a location family, and a wrong but smooth a leaves the estimator consistent.
-Within a tuple the pilot's own noise cancels: near rows are carried by nearly the same amount.
+Within a tuple the pilot's own noise cancels: near rows are moved by nearly the same amount.
 """
 
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ Transport = Literal["auto", "location", "location-scale"] | None
 
 @final
 @dataclass(frozen=True)
-class Carried:
-    """Labels less a pilot, and what has to be added back.
+class Residuals:
+    """Labels less a pilot, in working units, and what has to be added back.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Carried:
     pilot : Piloted or None
         The pilot itself, of the first column of y.
     folds : ndarray of int (n,) or None
-        Rows that were carried by the same fit of the pilot and may be in one tuple.
-    spread : Spread or None
+        Rows that were moved along the same fit of the pilot and may be in one tuple.
+    scale : ScalePilot or None
         What the residuals were divided by, with ``transport="location-scale"``.
     """
 
@@ -45,13 +45,62 @@ class Carried:
     offset: FloatArray | None
     pilot: Piloted | None
     folds: IntArray | None = None
-    spread: "Spread | None" = None
+    scale: "ScalePilot | None" = None
+
+    def at(self, rows: IntArray) -> "Residuals":
+        """Return those of some rows; folds are left to the tuples that were built with them."""
+        return replace(
+            self,
+            labels=self.labels[rows],
+            offset=None if self.offset is None else self.offset[rows],
+            folds=None if self.folds is None else self.folds[rows],
+        )
+
+    @property
+    def located(self) -> bool:
+        """Whether the statistic of the labels differs from that of the residuals by the pilot."""
+        return self.offset is not None and self.pilot is not None
+
+    def map_at(self, x: FloatArray, power: int | None) -> "LocationScale":
+        """Return the way back from the statistic of residuals to that of the labels at x (n, d).
+
+        Parameters
+        ----------
+        x : ndarray (n, d)
+            Positions.
+        power : int or None
+            The power of c by which the statistic grows when y is multiplied by c.
+        """
+        shift = np.zeros(x.shape[0])
+        if self.offset is not None and self.pilot is not None:
+            shift = self.pilot.predict(x)
+        stretch = np.ones(x.shape[0])
+        if self.scale is not None:
+            stretch = self.scale.predict(x) ** float(power or 0)
+        return LocationScale(shift, stretch)
 
 
 @final
 @dataclass(frozen=True)
-class Spread:
-    """A pilot b(x) > 0 of the standard deviation, by which carried labels are divided."""
+class LocationScale:
+    """A location-scale map at some positions: r = shift + stretch · r'."""
+
+    shift: FloatArray
+    stretch: FloatArray
+
+    def outward(self, r: FloatArray) -> FloatArray:
+        """Statistic of the labels from that of the residuals."""
+        return self.shift + self.stretch * r
+
+    def inward(self, r: FloatArray) -> FloatArray:
+        """Statistic of the residuals from that of the labels."""
+        return (r - self.shift) / self.stretch
+
+
+@final
+@dataclass(frozen=True)
+class ScalePilot:
+    """A pilot b(x) > 0 of the standard deviation, by which residuals are divided."""
 
     pilot: SplinePilot
     floor: float
@@ -61,17 +110,17 @@ class Spread:
         return np.sqrt(np.maximum(self.pilot.predict(X), self.floor))
 
 
-def fit_spread(X: FloatArray, residuals: FloatArray, weight: FloatArray | None) -> Spread:
+def fit_scale_pilot(X: FloatArray, residuals: FloatArray, weight: FloatArray | None) -> ScalePilot:
     """Smooth the squared residuals; a twentieth of their mean is the least it can be."""
     squares = residuals**2
     level = float(np.average(squares, weights=weight))
     with one_thread():
-        return Spread(SplinePilot().fit(X, squares, weight), 0.05 * level if level > 0 else 1.0)
+        return ScalePilot(SplinePilot().fit(X, squares, weight), 0.05 * level if level > 0 else 1.0)
 
 
-def restored(
-    carried: Carried, X: FloatArray, tuples: TupleSet, rng: np.random.Generator
-) -> Carried:
+def leverage_corrected(
+    residuals: Residuals, X: FloatArray, tuples: TupleSet, rng: np.random.Generator
+) -> Residuals:
     r"""Stretch the labels by what the pilot took of their spread, as seen by these tuples.
 
     A pilot follows the noise of its own rows a little, so residuals are too small; within a
@@ -80,7 +129,7 @@ def restored(
 
     Parameters
     ----------
-    carried : Carried
+    residuals : Residuals
         Labels less a pilot.
     X : ndarray (n, d)
         Positions of the rows.
@@ -89,22 +138,22 @@ def restored(
     rng : Generator
         Draws the pairs.
     """
-    pilot = carried.pilot
+    pilot = residuals.pilot
     spline = None if pilot is None else pilot.smooth
     if spline is None or tuples.arity < 2:
-        return carried
+        return residuals
     drawn = tuples.sample(min(PAIRS, tuples.count()), rng).members
     share = float(np.mean(spline.pair_share(X[drawn[:, 0]], X[drawn[:, 1]])))
-    return replace(carried, labels=carried.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
+    return replace(residuals, labels=residuals.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
 
 
-def carry(
+def residuals_of(
     kind: Literal["location", "location-scale"] | None,
     statistic: Statistic,
     X: FloatArray,
     y: FloatArray,
     weight: FloatArray | None,
-) -> Carried:
+) -> Residuals:
     """Measure labels from a pilot of their mean.
 
     Parameters
@@ -117,7 +166,7 @@ def carry(
         Positions (n, d), labels (n,) or (n, s), weights (n,) or None.
     """
     if kind is None:
-        return Carried(y, None, None)
+        return Residuals(y, None, None)
     if statistic.shift is None:
         raise ValueError(
             f"transport must be None for {statistic!r}, which no shift of y leaves in place, "
@@ -126,17 +175,17 @@ def carry(
     columns = y[:, None] if y.ndim == 1 else y
     pilots = [fit_pilot(X, columns[:, c], weight) for c in range(columns.shape[1])]
     levels = np.stack([pilot.at_rows for pilot in pilots], axis=1)
-    residuals = columns - levels
-    labels = residuals[:, 0] if y.ndim == 1 else residuals
+    left = columns - levels
+    labels = left[:, 0] if y.ndim == 1 else left
     offset = levels[:, 0] if statistic.shift == "equivariant" else None
     folds = next((pilot.folds for pilot in pilots if pilot.folds is not None), None)
-    spread = None
+    scale = None
     if kind == "location-scale":
         if statistic.scale is None or y.ndim == 2:
             raise ValueError(
                 f"transport must be 'location' or None for {statistic!r}, whose scale is not "
                 f"declared or which has two outputs, got {kind!r}"
             )
-        spread = fit_spread(X, labels, weight)
-        labels = labels / spread.predict(X)
-    return Carried(np.ascontiguousarray(labels), offset, pilots[0], folds, spread)
+        scale = fit_scale_pilot(X, labels, weight)
+        labels = labels / scale.predict(X)
+    return Residuals(np.ascontiguousarray(labels), offset, pilots[0], folds, scale)

@@ -1,6 +1,12 @@
 """Which rows go together: tuples of row numbers, listed or implied."""
 
-from multiobs.tuples.counting import binomial, first_anchors, membership_counts, spread_evenly
+from multiobs.tuples.counting import (
+    binomial,
+    effective_count,
+    first_anchors,
+    membership_counts,
+    spread_evenly,
+)
 from multiobs.tuples.shapes import (
     Anchored,
     Graph,
@@ -23,6 +29,7 @@ __all__ = [
     "Windows",
     "binomial",
     "concatenate",
+    "effective_count",
     "first_anchors",
     "group_ends",
     "membership_counts",

@@ -39,6 +39,21 @@ def membership_counts(tuples: TupleSet) -> FloatArray:
     return bincount(tuples.order, counts, n)
 
 
+def effective_count(tuples: TupleSet) -> float:
+    r"""How many tuples without a common label would use the rows as evenly.
+
+    Kish's effective size of the rows' uses, :math:`(\sum c_i)^2 / (m \sum c_i^2)` with
+    :math:`c_i` the number of tuples that contain row i: equal use of n rows is worth n/m tuples
+    that share none, however many tuples there are.
+
+    >>> effective_count(Windows(np.arange(4), np.array([2, 3, 4, 4]), arity=2))
+    1.8
+    """
+    use = membership_counts(tuples)
+    square = float(np.sum(use**2))
+    return float(use.sum()) ** 2 / square / tuples.arity if square > 0 else 0.0
+
+
 def bincount(rows: IntArray, weights: FloatArray, n: int) -> FloatArray:
     """Summed weight of each of n rows."""
     return np.asarray(np.bincount(rows, weights=weights, minlength=n), dtype=np.float64)

@@ -12,15 +12,14 @@ from sklearn.utils.validation import (
 )
 
 from multiobs._check import check_sample_weight, validate_data
+from multiobs._check.categories import Categories
 from multiobs._types import FloatArray, IntArray
-from multiobs.estimator.categories import Categories
-from multiobs.statistics import Statistic
 
 
 @final
 @dataclass(frozen=True)
-class ValidRows:
-    """Rows that are fit to be used.
+class Rows:
+    """Validated rows: everything a fit is given, in arrays of its own.
 
     Attributes
     ----------
@@ -43,6 +42,26 @@ class ValidRows:
     groups: IntArray | None
 
 
+@final
+@dataclass(frozen=True)
+class Labels:
+    """What the labels of a statistic look like.
+
+    Attributes
+    ----------
+    name : str
+        Name of the statistic, for messages.
+    n_columns : int
+        Columns of y it needs.
+    replicated : bool
+        Whether several columns of y are replicates at the same x.
+    """
+
+    name: str
+    n_columns: int = 1
+    replicated: bool = False
+
+
 def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> FloatArray:
     """Validate positions at which to predict, with the categories of the fit."""
     if found is None:
@@ -59,26 +78,24 @@ def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> Flo
 
 def valid_rows(
     estimator: Any,
-    statistic: Statistic,
-    replicated: bool,
     X: npt.ArrayLike,
     y: npt.ArrayLike,
-    sample_weight: npt.ArrayLike | None,
-    groups: npt.ArrayLike | None,
-    found: Categories | None,
-) -> ValidRows:
+    *,
+    labels: "Labels",
+    sample_weight: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    found: Categories | None = None,
+) -> Rows:
     """Validate everything that ``fit`` is given.
 
     Parameters
     ----------
-    estimator : MultiObservationRegressor
+    estimator : estimator
         Gets ``n_features_in_`` and ``feature_names_in_``.
-    statistic : Statistic
-        Says how many columns y has.
-    replicated : bool
-        Whether several columns of y are replicates at the same x.
     X, y, sample_weight, groups : array-like
         As given by the user.
+    labels : Labels
+        What y must look like.
     found : Categories or None
         The categorical columns of X.
     """
@@ -103,33 +120,40 @@ def valid_rows(
     weight = None
     if sample_weight is not None:
         weight = check_sample_weight(sample_weight, full)
-    labels: FloatArray
-    wide = given.ndim == 2 and given.shape[1] > 1 and statistic.n_columns == 1
-    if wide and replicated:
+    values: FloatArray
+    wide = given.ndim == 2 and given.shape[1] > 1 and labels.n_columns == 1
+    if wide and labels.replicated:
         repeats = given.shape[1]  # rows (x, y_1 .. y_r) are r rows that share x
         full, place = np.repeat(full, repeats, axis=0), np.repeat(place, repeats, axis=0)
-        labels = given.reshape(-1)
+        values = given.reshape(-1)
         codes = None if codes is None else np.repeat(codes, repeats)
         weight = None if weight is None else np.repeat(weight, repeats)
-    elif statistic.n_columns == 1:
-        labels = column_or_1d(given, warn=True)
-    elif given.ndim == 2 and given.shape[1] == statistic.n_columns:
-        labels = given
+    elif labels.n_columns == 1:
+        values = column_or_1d(given, warn=True)
+    elif given.ndim == 2 and given.shape[1] == labels.n_columns:
+        values = given
     else:
         raise ValueError(
-            f"{statistic.name} needs y with {statistic.n_columns} columns, got shape {given.shape}"
+            f"{labels.name} needs y with {labels.n_columns} columns, got shape {given.shape}"
         )
     if weight is not None:
         present = weight > 0
         if not np.any(present):
             raise ValueError("sample_weight must be positive somewhere, got only zeros")
         if not np.all(present):
-            full, place, labels = full[present], place[present], labels[present]
+            full, place, values = full[present], place[present], values[present]
             weight = weight[present]
             codes = None if codes is None else codes[present]
         if np.all(weight == weight[0]):
             weight = None  # equal weights change nothing
-    return ValidRows(full, place, labels, weight, codes)
+    return Rows(_owned(full, X), _owned(place, X), _owned(values, y), weight, codes)
+
+
+def _owned(array: FloatArray, given: Any) -> FloatArray:
+    """Copy an array that still is the caller's, so that no later change of it moves the fit."""
+    return (
+        array.copy() if isinstance(given, np.ndarray) and np.shares_memory(array, given) else array
+    )
 
 
 def batch(

@@ -1,0 +1,84 @@
+"""Everything a fit found out, in one record that the estimator replaces whole."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from multiobs._check.categories import Categories
+from multiobs.fit import LinearFit, RegressorFit, StreamFit
+from multiobs.inference import Inference
+from multiobs.inference.bootstrap import Replicates
+from multiobs.samplers import Sampler
+from multiobs.statistics import Statistic
+from multiobs.sums import Plan
+
+
+@final
+@dataclass(frozen=True)
+class FitPlan:
+    """What a fit did and why; ``print`` it.
+
+    Attributes
+    ----------
+    reasons : tuple of str
+        What was chosen, a sentence each.
+    branches : tuple of (int, Plan)
+        How the sum for each power of r was formed.
+    solver : str
+        Name of the solver, or of the regressor.
+    """
+
+    reasons: tuple[str, ...]
+    branches: tuple[tuple[int, Plan], ...]
+    solver: str
+
+    def __str__(self) -> str:
+        sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
+        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
+
+
+@final
+@dataclass(frozen=True)
+class Fitted:
+    """What a fit found out.
+
+    Attributes
+    ----------
+    result : LinearFit, RegressorFit or StreamFit
+        The fitted class of functions, with the problem it was fitted to.
+    statistic : Statistic
+        What is estimated.
+    sampler : Sampler
+        What built the tuples.
+    count : int
+        How many tuples there were.
+    plan : FitPlan
+        What was chosen and why.
+    categories : Categories or None
+        Categorical columns of X.
+    names : tuple of str
+        Names of the columns of the linear class, without the intercept.
+    unshrunken : LinearFit or None
+        The minimiser itself, where slopes were shrunk: intervals and tests are about it.
+    seed : SeedSequence
+        Of the replicates of a bootstrap.
+    """
+
+    result: LinearFit | RegressorFit | StreamFit
+    statistic: Statistic
+    sampler: Sampler
+    count: int
+    plan: FitPlan
+    categories: Categories | None = None
+    names: tuple[str, ...] = ()
+    unshrunken: LinearFit | None = None
+    seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
+    replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
+
+    @cached_property
+    def inference(self) -> Inference | None:
+        """Inference about a linear fit; None for another class, or where the rows are gone."""
+        about = self.result if self.unshrunken is None else self.unshrunken
+        return Inference(about) if isinstance(about, LinearFit) else None

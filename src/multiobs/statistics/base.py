@@ -1,0 +1,164 @@
+"""What a kernel and a loss know of themselves; everything else asks them and never their type."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from multiobs._types import FloatArray
+
+
+class Kernel(ABC):
+    """A symmetric function of ``arity`` observations of ``n_columns`` columns each."""
+
+    @property
+    @abstractmethod
+    def arity(self) -> int:
+        """How many observations the kernel takes."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many columns one observation has."""
+
+    @property
+    @abstractmethod
+    def homogeneity(self) -> int:
+        """The power of c by which it grows when y is multiplied by a large c."""
+
+    @abstractmethod
+    def __call__(self, Y: FloatArray) -> FloatArray:
+        """Values (t,) at labels of shape (t, m) or (t, m, s)."""
+
+    @abstractmethod
+    def __mul__(self, factor: float) -> "Kernel":
+        """Return the kernel multiplied by a number."""
+
+
+class Loss(ABC):
+    """A function of a prediction and ``arity`` observations, minimised in mean by a statistic."""
+
+    @property
+    @abstractmethod
+    def arity(self) -> int:
+        """How many observations the loss takes."""
+
+    @abstractmethod
+    def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        """Loss of each prediction, (t,)."""
+
+    @abstractmethod
+    def gradient(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        """Derivative in r, (t,)."""
+
+    @abstractmethod
+    def hessian(self, r: FloatArray, Y: FloatArray) -> FloatArray | None:
+        """Second derivative in r, (t,), or None where it is not known."""
+
+    @abstractmethod
+    def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        """Zero in mean at the statistic and positive below it, (t,)."""
+
+    @property
+    @abstractmethod
+    def sums(self) -> tuple[tuple[int, Kernel], ...]:
+        """Kernels whose sums with k-fold features are all a fit needs, as (k, kernel).
+
+        Empty for a loss that is not a polynomial in r: then every tuple is looked at.
+        """
+
+    @abstractmethod
+    def by_power(
+        self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
+    ) -> dict[int, FloatArray]:
+        """Turn the sums into what stands with each power of r.
+
+        Parameters
+        ----------
+        sums : mapping of int to ndarray
+            Those of :attr:`sums`, by k.
+        times_level : callable
+            Multiplies a sum by the reference level: by a number for each tuple or pool, by
+            coefficients for a tensor.
+        """
+
+    @abstractmethod
+    def growth(self, scale: int) -> int:
+        """The power of c by which it grows when y grows c times and r with c to the ``scale``."""
+
+    @abstractmethod
+    def level(self, y: FloatArray) -> float | None:
+        """The level c below which fitted values may not lie, or None if it has none."""
+
+    @abstractmethod
+    def settled(self, y: FloatArray) -> "Loss":
+        """Return the loss with its level held at the constant for these labels."""
+
+    @property
+    @abstractmethod
+    def deviations(self) -> float | None:
+        """How many standard deviations the statistic lies above the mean, if that is what it is.
+
+        The reference level is then measured from the conditional mean.
+        """
+
+    @property
+    @abstractmethod
+    def domain(self) -> tuple[float, float]:
+        """Predictions for which the loss is finite: an open interval."""
+
+    @abstractmethod
+    def start(self, Y: FloatArray) -> float | None:
+        """The best constant for labels Y (t, m), in closed form, or None if it has none."""
+
+    @property
+    @abstractmethod
+    def derivative(self) -> tuple["Factor", ...]:
+        r"""The derivative in r as a sum of :math:`h(y)\,(r-c)^a r^b`; empty if it is not one."""
+
+
+@final
+@dataclass(frozen=True)
+class Factor:
+    r"""A part :math:`h(y)\,(r-c)^a r^b` of the derivative of a loss, c its reference level."""
+
+    kernel: Kernel
+    above_level: int
+    power: int
+
+
+class TupleLoss(Loss):
+    """A loss that is no polynomial in r: sums over tuples do not replace the tuples."""
+
+    @final
+    def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
+        return -self.gradient(r, Y)
+
+    @property
+    @final
+    def sums(self) -> tuple[tuple[int, Kernel], ...]:
+        return ()
+
+    @final
+    def by_power(
+        self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
+    ) -> dict[int, FloatArray]:
+        return dict(sums)
+
+    @final
+    def level(self, y: FloatArray) -> float | None:
+        return None
+
+    @final
+    def settled(self, y: FloatArray) -> Loss:
+        return self
+
+    @property
+    @final
+    def deviations(self) -> float | None:
+        return None
+
+    @property
+    @final
+    def derivative(self) -> tuple[Factor, ...]:
+        return ()
