@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from multiobs import _check, statistics
 from multiobs._types import FloatArray, IntArray
 from multiobs.baselines._base import Baseline
+from multiobs.baselines._moments import required_moments
 from multiobs.baselines._plug_in import check_enough, plug_in
 from multiobs.statistics import Statistic
 
@@ -32,6 +33,9 @@ class EmpiricalStatisticRegressor(Baseline):
         MINVAR). Used where the data hold no replicates: see Notes.
     estimator : regressor, optional
         What is fitted to the values; a line by default.
+    unbiased : bool, default=True
+        Whether the variance of k labels is taken with the divisor k - 1; False takes k, which only
+        functions of mean and variance have. The paper does not say which it used.
 
     Attributes
     ----------
@@ -60,10 +64,13 @@ class EmpiricalStatisticRegressor(Baseline):
         statistic: str | Statistic = "variance",
         n_replicates: int | str = "sqrt",
         estimator: Any = None,
+        *,
+        unbiased: bool = True,
     ) -> None:
         self.statistic = statistic
         self.n_replicates = n_replicates
         self.estimator = estimator
+        self.unbiased = unbiased
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), or (n, k) with k labels a row."""
@@ -71,7 +78,7 @@ class EmpiricalStatisticRegressor(Baseline):
         data, labels, what = self._checked(X, y, several=univariate)
         if univariate and labels.ndim == 2 and labels.shape[1] > 1:
             check_enough(what, labels.shape[1])
-            self.points_, self.values_ = data, plug_in(what, labels)
+            self.points_, self.values_ = data, self._of(what, labels)
             weight = None
         else:
             labels = column_or_1d(labels, warn=True) if univariate else labels
@@ -102,9 +109,15 @@ class EmpiricalStatisticRegressor(Baseline):
         order = order[np.searchsorted(cell[order], 0) :]
         for rows in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
             points.append(X[rows].mean(axis=0))
-            values.append(float(plug_in(what, y[rows])))
+            values.append(float(self._of(what, y[rows])))
             weight.append(float(len(rows)))
         return np.array(points), np.array(values), np.array(weight)
+
+    def _of(self, what: Statistic, y: FloatArray) -> FloatArray:
+        if self.unbiased:
+            return plug_in(what, y)
+        function = required_moments("EmpiricalStatisticRegressor(unbiased=False)", what)
+        return function.value(y.mean(axis=-1), y.var(axis=-1))
 
     def _predict(self, X: FloatArray) -> FloatArray:
         return np.asarray(self.estimator_.predict(X), dtype=np.float64)
