@@ -38,6 +38,11 @@ class Nearby(Adjustable, Streaming):
         choose by validation; a sampler on its own then takes "paper".
     scale : {"robust", "none"} or array of d scales
         Units of the distance in several columns; "robust" divides by interquartile ranges.
+
+    Notes
+    -----
+    In several columns with so many rows of equal x that all pairs would not fit into memory, each
+    row goes with a random part of the others, and a warning says so.
     """
 
     epsilon: float | Literal["paper", "auto"] = "auto"
@@ -60,9 +65,7 @@ class Nearby(Adjustable, Streaming):
         points = X / column_scales(X, self.scale)
         epsilon = paper_epsilon(points) if isinstance(self.epsilon, str) else float(self.epsilon)
         parts = row_groups(X.shape[0], groups)
-        return rows_together(
-            points, parts, arity, lambda at, counts: in_ball(at, epsilon), rng, arity - 1
-        )
+        return rows_together(points, parts, arity, lambda at, counts: in_ball(at, epsilon), rng, 0)
 
     def left_open(self) -> bool:
         return self.epsilon == "auto"
@@ -90,7 +93,7 @@ class Nearest(Adjustable):
     Everybody as near as the last neighbour is taken in, so the tuples do not depend on the
     order of the rows, and duplicates of x are neighbours at distance zero.  Where rows of equal x
     are so many that all their pairs would not fit into memory, each distinct x is a block whose
-    tuples are counted once, or a random part of the partners is taken, with a warning.
+    tuples are counted once, or some of the equally near are drawn.
 
     Parameters
     ----------

@@ -159,7 +159,8 @@ def rows_together(
     rng : Generator
         Draws some of the partners where all of them would be too many.
     least : int
-        Partners that each row keeps then, where it has as many.
+        Partners that each row keeps then, where it has as many; zero takes a share of them, and
+        says so.
 
     Returns
     -------
@@ -182,12 +183,14 @@ def rows_together(
         sizes = np.concatenate([each.sizes for each in groups])
         return Windows(order, np.repeat(np.cumsum(sizes), sizes), arity)
     share = PAIRS / total
-    warnings.warn(
-        f"rows of equal x have {total:.3g} partners: each row goes with a random "
-        f"{share:.2g} of its own, at least {least}",
-        UserWarning,
-        stacklevel=4,
-    )
+    if not least:  # as many nearest as were asked for are nothing to talk about
+        least = arity - 1
+        warnings.warn(
+            f"rows have {total:.3g} partners within epsilon: each goes with a random {share:.2g} "
+            "of its own",
+            UserWarning,
+            stacklevel=4,
+        )
     drawn = [_drawn(*each, share, least, rng) for each in zip(groups, found, strict=True)]
     return _graph(drawn, n, arity)
 

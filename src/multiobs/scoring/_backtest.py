@@ -12,7 +12,7 @@ from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.scoring._calibration import CalibrationTest, judge_held
 from multiobs.scoring._compare import Comparison, compare_held
-from multiobs.scoring._heldout import HeldOut, checked_rows, from_tuples
+from multiobs.scoring._heldout import HeldOut, checked_rows, from_tuples, order_of_chance
 from multiobs.scoring._losses import LossName, fixed_loss, with_loss
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
@@ -218,7 +218,9 @@ def consecutive(
 ) -> HeldOut:
     """All m-subsets of ``window`` consecutive rows in order of x that contain the first."""
     n = X.shape[0]
-    order = np.argsort(X[:, 0], kind="stable").astype(np.int64)
+    # rows of the same time have no order: they are shuffled
+    order = order_of_chance([X, y.reshape(n, -1)], np.random.default_rng(0))
+    order = order[np.argsort(X[order, 0], kind="stable")]
     ends = np.full(n, n, dtype=np.int64)
     if groups is not None:
         order = order[np.argsort(groups[order], kind="stable")]

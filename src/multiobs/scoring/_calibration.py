@@ -1,6 +1,6 @@
 """Whether a forecast is calibrated: identification functions, their tests, and bins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from multiobs._types import FloatArray
 from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, covariance, standard_error
 from multiobs.scoring._heldout import HeldOut, held_out
+from multiobs.scoring._moved import Moved
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
@@ -61,6 +62,7 @@ def calibration_test(
     bandwidth: int | None = None,
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
 ) -> CalibrationTest:
     r"""Test whether a forecast is calibrated.
 
@@ -77,7 +79,7 @@ def calibration_test(
     instruments : "constant", "linear" or array-like (n, k)
         Functions h of the row: 1; 1 and the standardised forecast; or the columns given, averaged
         over the members of a metasample.
-    sampler, errors, bandwidth, sample_weight, groups
+    sampler, errors, bandwidth, sample_weight, groups, transport
         As in :func:`compare`.
 
     Examples
@@ -91,7 +93,7 @@ def calibration_test(
     True
     """
     chosen = statistics.resolve(statistic)
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     return judge_held(chosen, held, held.at(prediction), instruments, errors, bandwidth)
 
 
@@ -189,6 +191,7 @@ def reliability_curve(
     n_bins: int = 10,
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
 ) -> Reliability:
     r"""Reliability of a forecast: what the statistic was where it was forecast to be r.
 
@@ -199,7 +202,7 @@ def reliability_curve(
 
     Parameters
     ----------
-    statistic, X, y, prediction, sampler, sample_weight, groups
+    statistic, X, y, prediction, sampler, sample_weight, groups, transport
         As in :func:`score`.
     n_bins : int
         The most bins; a forecast with fewer distinct values gets fewer.
@@ -215,7 +218,7 @@ def reliability_curve(
     """
     chosen = statistics.resolve(statistic)
     bins = _check.integer("n_bins", n_bins, low=1)
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     r = held.at(prediction)
     edges = np.unique(np.quantile(r, np.linspace(0, 1, bins + 1)[1:-1]))
     codes = np.searchsorted(edges, r, side="left")
@@ -225,7 +228,7 @@ def reliability_curve(
         if inside.size < 2:
             continue
         w = held.weight[inside] / held.weight[inside].sum()
-        part = HeldOut(held.X, held.y, held.members[inside], w)
+        part = replace(held, members=held.members[inside], weight=w)
         level = part.mean(r[inside])
         shift, slope = _shift(chosen, part, r[inside])
         V = chosen.identification(r[inside] + shift, part.Y)

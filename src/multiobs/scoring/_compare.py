@@ -14,6 +14,7 @@ from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, standard_error
 from multiobs.scoring._heldout import HeldOut, held_out
 from multiobs.scoring._losses import FixedLoss, LossName, fixed_loss, with_loss
+from multiobs.scoring._moved import Moved
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
 
@@ -132,6 +133,7 @@ def compare(
     bandwidth: int | None = None,
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
     reference: npt.ArrayLike | None = None,
 ) -> Comparison:
     r"""Compare forecasts of a statistic on held-out rows.
@@ -149,7 +151,7 @@ def compare(
         Held-out rows.
     predictions : mapping of str to array-like (n,) or float
         Forecasts by name.
-    sampler, loss, sample_weight, groups, reference
+    sampler, loss, sample_weight, groups, transport, reference
         As in :func:`score`.
     benchmark : str, optional
         The forecast from which differences are taken; by default the one with the best score.
@@ -180,7 +182,7 @@ def compare(
     with_loss(chosen, loss)
     if errors == "hac" and groups is not None:
         raise ValueError("errors='hac' needs one series, got groups: use backtest(groups=...)")
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     fixed = fixed_loss(chosen, held, loss, reference)
     return compare_held(fixed, predictions, benchmark, errors, bandwidth)
 

@@ -11,6 +11,7 @@ from multiobs.samplers import Sampler
 from multiobs.scoring._calibration import recalibrate
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import LossName, fixed_loss
+from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import BregmanLoss
 
@@ -54,6 +55,7 @@ def decompose(
     loss: LossName = "default",
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
 ) -> Decomposition:
     r"""Decompose the score of a forecast on held-out rows.
 
@@ -67,7 +69,7 @@ def decompose(
     statistic : str or Statistic
         Of mean or ratio type. Others have no isotonic recalibration here; test them with
         :func:`calibration_test` and look at :func:`reliability_curve`.
-    X, y, prediction, sampler, loss, sample_weight, groups
+    X, y, prediction, sampler, loss, sample_weight, groups, transport
         As in :func:`score`.
 
     Notes
@@ -88,7 +90,7 @@ def decompose(
     True
     """
     chosen = statistics.resolve(statistic)
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     fixed = fixed_loss(chosen, held, loss)
     r = held.at(prediction)
     better = recalibrate(chosen, held, r)

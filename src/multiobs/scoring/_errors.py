@@ -97,10 +97,11 @@ def _newey_west(held: HeldOut, U: FloatArray, bandwidth: int | None) -> FloatArr
         raise ValueError(
             f"errors='hac' needs one column of x to order the rows by, got {held.X.shape[1]}"
         )
-    n, m = held.n_rows, held.members.shape[1]
-    place = np.empty(n, dtype=np.int64)
-    place[np.argsort(held.X[:, 0], kind="stable")] = np.arange(n)
-    positions = place[held.members]
+    m = held.members.shape[1]
+    # rows of equal x are one time: nothing depends on their order
+    times, place = np.unique(held.X[:, 0], return_inverse=True)
+    n = times.size
+    positions = place.reshape(-1)[held.members]
     first = positions.min(axis=1)
     span = int((positions.max(axis=1) - first).max())
     least = max(m - 1, span)  # farther apart than this no label is shared

@@ -1,17 +1,23 @@
 """Held-out rows put together into metasamples, and predictions averaged over their members."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import samplers, statistics
+from multiobs import _check, samplers, statistics
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers import Sampler
+from multiobs.samplers import Nearest, Sampler, narrowest
+from multiobs.scoring._frames import Positions, read_positions
+from multiobs.scoring._moved import Moved, residuals, warn_far
 from multiobs.statistics import Statistic
 from multiobs.sums.contraction import LIMIT, enumerate_tuples, tuple_weights
-from multiobs.tuples import TupleSet, concatenate
+from multiobs.transport import leverage_corrected
+from multiobs.tuples import Anchored, Tuples, TupleSet, Windows, binomial, concatenate
+
+MANY = 2_000_000  # metasamples of equally near rows; of more, some are drawn
+PARTNERS = 4  # of each row in a pair of residuals: no nearer rows are needed, and noise is less
 
 
 @final
@@ -29,12 +35,18 @@ class HeldOut:
         Row numbers of each metasample.
     weight : ndarray (t,)
         Weights, of sum one.
+    residual : ndarray (n,) or (n, s), optional
+        Labels less a pilot of their mean, which take the place of labels.
+    level : ndarray (n,), optional
+        The pilot, where the statistic moves with it.
     """
 
     X: FloatArray
     y: FloatArray
     members: IntArray
     weight: FloatArray
+    residual: FloatArray | None = None
+    level: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -48,8 +60,13 @@ class HeldOut:
 
     @property
     def Y(self) -> FloatArray:
-        """Labels of the metasamples, (t, m) or (t, m, s)."""
-        return self.y[self.members]
+        """Labels of the metasamples, moved to the representative, (t, m) or (t, m, s)."""
+        if self.residual is None:
+            return self.y[self.members]
+        moved = self.residual[self.members]
+        if self.level is None:
+            return moved
+        return np.asarray(moved + self.level[self.members].mean(axis=1)[:, None])
 
     @property
     def x(self) -> FloatArray:
@@ -58,7 +75,7 @@ class HeldOut:
 
     def at(self, prediction: npt.ArrayLike, name: str = "prediction") -> FloatArray:
         """Prediction of each metasample, the mean of its members', (t,)."""
-        r = np.asarray(prediction, dtype=np.float64)
+        r = _check.numbers(name, prediction)
         if r.ndim == 2 and r.shape[1] == 1:
             r = r[:, 0]
         if r.shape not in ((), (self.n_rows,)):
@@ -84,6 +101,8 @@ def held_out(
     sampler: str | Sampler = "adjacent",
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    *,
+    transport: Moved = "auto",
 ) -> HeldOut:
     """Build metasamples of held-out rows.
 
@@ -91,42 +110,120 @@ def held_out(
     ----------
     statistic : Statistic
         Gives the number m of observations.
-    X : array-like (n, d) or (n,)
-        Positions.
+    X : array-like (n, d) or (n,), or data frame
+        Positions; text columns are categories, which no metasample crosses.
     y : array-like (n,) or (n, s)
         Labels.
     sampler : "adjacent", str or Sampler
-        "adjacent" is SlidingWindow in one column, Nearest(m - 1) in more: the least biased.
+        "adjacent" is SlidingWindow in one column, Nearest in more: the least biased.
     sample_weight, groups : array-like (n,), optional
         Weights, multiplied within a tuple; groups that a tuple never crosses.
+    transport : "auto", None, array-like (n,) or callable
+        A pilot of the mean along which labels are moved; see :func:`score`.
     """
-    positions, labels = checked_rows(statistic, X, y)
-    n = positions.shape[0]
-    codes = None
+    at = read_positions(X)
+    labels = checked_labels(statistic, at.place, y)
+    n = labels.shape[0]
+    codes = at.cells
     if groups is not None:
-        _same_length("groups", np.asarray(groups), n)
-        codes = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        given = np.asarray(groups)
+        if given.ndim != 1:
+            raise ValueError(f"groups must be one column, got shape {given.shape}")
+        _same_length("groups", given, n)
+        codes = _crossed(np.unique(given, return_inverse=True)[1].reshape(-1), codes)
     weight = None
     if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = _check.numbers("sample_weight", sample_weight)
         _same_length("sample_weight", weight, n)
         if not (np.all(weight >= 0) and np.all(np.isfinite(weight))):
             raise ValueError("sample_weight must be finite and nonnegative, got another value")
-    build = _sampler(sampler, positions, statistic.arity)
-    present = None if weight is None or np.all(weight > 0) else np.flatnonzero(weight > 0)
-    if present is None:
-        found = build.build(positions, statistic.arity, np.random.default_rng(0), codes)
-        return from_tuples(statistic, found, positions, labels, weight)
+        if float(weight.max(initial=0.0)) > 0:
+            weight = weight / weight.max()  # products of tiny or huge weights stay numbers
     # A row of zero weight is absent: its neighbours then go with each other.
-    found = build.build(
-        positions[present],
-        statistic.arity,
-        np.random.default_rng(0),
-        None if codes is None else codes[present],
-    )
-    assert weight is not None
-    inside = from_tuples(statistic, found, positions[present], labels[present], weight[present])
-    return HeldOut(positions, labels, present[inside.members], inside.weight)
+    present = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+    keys = [at.columns[present], labels[present].reshape(present.size, -1)]
+    keys += [] if weight is None else [weight[present, None]]
+    keys += [] if codes is None else [codes[present, None].astype(np.float64)]
+    rng = np.random.default_rng(0)
+    present = present[order_of_chance(keys, rng)]
+    here = Positions(at.place[present], at.columns[present], None)
+    own = None if codes is None else codes[present]
+    share = None if weight is None else weight[present]
+    wanted = transport
+    if not (transport is None or isinstance(transport, str) or callable(transport)):
+        wanted = _check.numbers("transport", transport)
+        _same_length("transport", wanted, n)
+        wanted = wanted[present]
+    moved = residuals(wanted, statistic, _rows_of(X, present), here, labels[present], share)
+    folds = None if moved is None else moved.folds
+    crossed = own if folds is None else _crossed(folds, own)
+    tuples = _tuples(sampler, statistic.arity, here.place, crossed, moved is not None, rng)
+    inside = from_tuples(statistic, tuples, here.place, labels[present], share)
+    members = present[inside.members]
+    if moved is None:
+        if not isinstance(sampler, Sampler):
+            warn_far(at.place, members)
+        return HeldOut(at.place, labels, members, inside.weight)
+    residual, level = np.zeros_like(labels), None
+    residual[present] = leverage_corrected(moved, here.columns, tuples, rng).labels
+    if moved.offset is not None:
+        level = np.zeros(n)
+        level[present] = moved.offset
+    return HeldOut(at.place, labels, members, inside.weight, residual, level)
+
+
+def order_of_chance(keys: list[FloatArray], rng: np.random.Generator) -> IntArray:
+    """Rows of tables (n, k) in random order, the same whatever order they come in."""
+    table = np.concatenate(keys, axis=1)
+    return np.lexsort(table.T[::-1])[rng.permutation(table.shape[0])].astype(np.int64)
+
+
+def _tuples(
+    sampler: str | Sampler,
+    arity: int,
+    place: FloatArray,
+    codes: IntArray | None,
+    moved: bool,
+    rng: np.random.Generator,
+) -> TupleSet:
+    """Metasamples of rows; those of a row's neighbours weigh as much as those of any other's."""
+    if not (isinstance(sampler, str) and sampler == "adjacent"):
+        return samplers.resolve(sampler).build(place, arity, rng, codes)
+    if place.shape[1] == 1 or arity == 1:
+        return narrowest(place.shape[1], arity).build(place, arity, rng, codes)
+    partners = PARTNERS if moved and arity == 2 else arity - 1
+    found = Nearest(partners).build(place, arity, rng, codes)
+    assert isinstance(found, Anchored)
+    if isinstance(found, Windows):  # blocks of equal x: the rows of each are in random order
+        ends = found.stop
+        if found.count() > MANY:
+            narrow = np.minimum(ends, np.arange(ends.size) + arity)
+            return Windows(found.order, narrow.astype(np.int64), arity, found.n_rows)
+        size = ends - np.searchsorted(ends, ends, side="left")
+        each = np.zeros(found.n_rows)
+        each[found.order] = size / np.maximum(binomial(size, arity), 1.0)
+    else:
+        each = 1.0 / np.maximum(binomial(found.n_partners, arity - 1), 1.0)
+    drawn = found.listed() if found.count() <= MANY else found.sample(MANY, rng)
+    return Tuples(drawn.members, drawn.rows, None, each[drawn.members[:, 0]])
+
+
+def _crossed(first: IntArray, second: IntArray | None) -> IntArray:
+    """Codes that change when either of two codes does."""
+    if second is None:
+        return first.astype(np.int64)
+    return np.asarray(first * (int(second.max(initial=0)) + 1) + second, dtype=np.int64)
+
+
+def _rows_of(X: npt.ArrayLike, rows: IntArray) -> npt.ArrayLike:
+    """Return the rows of an array or a data frame, for whoever wants what the user passed."""
+    if type(X).__module__.startswith("pandas"):
+        frame: Any = X
+        found: npt.ArrayLike = frame.iloc[rows]
+        return found
+    if type(X).__module__.startswith("polars"):
+        return X[rows.tolist()]  # type: ignore[index]
+    return np.asarray(X)[rows]
 
 
 def from_tuples(
@@ -153,31 +250,28 @@ def checked_rows(
     statistic: Statistic, X: npt.ArrayLike, y: npt.ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Positions (n, d) and labels (n,) or (n, s) as finite floats of one length."""
-    positions: FloatArray = np.asarray(X, dtype=np.float64)
-    positions = positions[:, None] if positions.ndim == 1 else positions
-    labels: FloatArray = np.asarray(y, dtype=np.float64)
+    at = read_positions(X)
+    return at.columns, checked_labels(statistic, at.columns, y)
+
+
+def checked_labels(statistic: Statistic, positions: FloatArray, y: npt.ArrayLike) -> FloatArray:
+    """Labels (n,) or (n, s) as finite floats, as many as positions (n, d)."""
+    labels = _check.numbers("y", y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    columns = 1 if labels.ndim == 1 else labels.shape[1]
-    if columns != statistic.n_columns:
+    columns = labels.shape[1] if labels.ndim == 2 else 1
+    if columns != statistic.n_columns or labels.ndim not in (1, 2):
         raise ValueError(
             f"{statistic.name} needs y with {statistic.n_columns} column"
             f"{'s' if statistic.n_columns > 1 else ''}, got shape {labels.shape}"
         )
     _same_length("y", labels, positions.shape[0])
-    for name, values in (("X", positions), ("y", labels)):
-        if not np.all(np.isfinite(values)):
-            raise ValueError(f"{name} must be finite, got NaN or infinity")
+    if not np.all(np.isfinite(labels)):
+        raise ValueError("y must be finite, got NaN or infinity")
     if not statistic.trusted and positions.shape[0] >= statistic.arity:
         drawn = np.random.default_rng(0).integers(0, len(labels), size=(64, statistic.arity))
         statistics.verify(statistic, labels[drawn])
-    return positions, labels
-
-
-def _sampler(sampler: str | Sampler, X: FloatArray, arity: int) -> Sampler:
-    if isinstance(sampler, str) and sampler == "adjacent":
-        return samplers.narrowest(X.shape[1], arity)
-    return samplers.resolve(sampler)
+    return labels
 
 
 def _same_length(name: str, values: npt.NDArray[np.generic], n: int) -> None:

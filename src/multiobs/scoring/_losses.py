@@ -175,8 +175,11 @@ def reference_level(loss: RootLoss, held: HeldOut) -> FloatArray:
     n, y = held.n_rows, held.y
     if loss.deviations is None:
         return np.full(n, loss.level(y))
-    mean = SplinePilot().fit(held.X, y).predict(held.X)
-    residual = y - mean
+    if held.residual is None or held.level is None:
+        mean = SplinePilot().fit(held.X, y).predict(held.X)
+        residual = y - mean
+    else:
+        mean, residual = held.level, held.residual
     average = float(np.mean(residual**2))
     if average == 0.0:
         return mean

@@ -12,6 +12,7 @@ from multiobs._types import FloatArray
 from multiobs.samplers import Sampler
 from multiobs.scoring._errors import standard_error
 from multiobs.scoring._heldout import held_out
+from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
 
 
@@ -50,6 +51,7 @@ def murphy_curve(
     theta: npt.ArrayLike | int = 101,
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
 ) -> Murphy:
     r"""Mean elementary scores of forecasts of a mean- or ratio-type statistic.
 
@@ -63,7 +65,7 @@ def murphy_curve(
 
     Parameters
     ----------
-    statistic, X, y, sampler, sample_weight, groups
+    statistic, X, y, sampler, sample_weight, groups, transport
         As in :func:`score`.
     predictions : mapping of str to array-like (n,) or float
         Forecasts by name.
@@ -85,7 +87,7 @@ def murphy_curve(
         )
     if not predictions:
         raise ValueError("predictions must name at least one forecast, got none")
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     forecasts = {
         name: held.at(values, f"prediction {name!r}") for name, values in predictions.items()
     }

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
 import numpy.typing as npt
 
 from multiobs import statistics
 from multiobs.samplers import Sampler
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import LossName, fixed_loss, with_loss
+from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
 
 
@@ -24,6 +24,7 @@ def score(
     loss: LossName = "default",
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    transport: Moved = "auto",
     reference: npt.ArrayLike | None = None,
 ) -> float:
     r"""Mean loss of a prediction on metasamples of held-out rows: smaller is better.
@@ -38,8 +39,8 @@ def score(
     ----------
     statistic : str or Statistic
         What was predicted.
-    X : array-like (n, d) or (n,)
-        Held-out positions.
+    X : array-like (n, d) or (n,), or data frame
+        Held-out positions; text columns are categories, which no metasample crosses.
     y : array-like (n,) or (n, s)
         Held-out labels.
     prediction : array-like (n,) or float
@@ -52,6 +53,11 @@ def score(
         positive statistics; they weigh relative errors, squared loss weighs absolute ones.
     sample_weight, groups : array-like (n,), optional
         Weights, multiplied within a tuple; groups that a tuple never crosses.
+    transport : "auto", None, array-like (n,) or callable
+        A pilot of the mean along which labels are moved to the representative: neighbours in
+        several columns are far, and a change of the mean between them would count as spread.
+        "auto" fits one to these rows where x has several columns, the same for every forecast.
+        An array is the mean of y at the rows, known from elsewhere; ``transport(X)`` gives it.
     reference : array-like (n,) or float, optional
         Reference level of a root-type loss (upper confidence bound); by default it is chosen from
         the held-out labels, the same for every prediction.
@@ -76,7 +82,7 @@ def score(
     """
     chosen = statistics.resolve(statistic)
     with_loss(chosen, loss)  # a loss that does not exist is refused before any work
-    held = held_out(chosen, X, y, sampler, sample_weight, groups)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     return fixed_loss(chosen, held, loss, reference).mean(held.at(prediction))
 
 
@@ -89,6 +95,7 @@ class Scorer:
     loss: LossName
     sampler: str | Sampler
     predict: Callable[[Any, Any], npt.ArrayLike] | None
+    transport: Moved = "auto"
 
     def __call__(
         self,
@@ -101,12 +108,13 @@ class Scorer:
         prediction = estimator.predict(X) if self.predict is None else self.predict(estimator, X)
         return 0.0 - score(
             self.statistic,
-            np.asarray(X),
-            np.asarray(y),
+            X,
+            y,
             prediction,
             self.sampler,
             loss=self.loss,
             sample_weight=sample_weight,
+            transport=self.transport,
         )
 
 
@@ -116,6 +124,7 @@ def make_scorer(
     loss: LossName = "default",
     sampler: str | Sampler = "adjacent",
     predict: Callable[[Any, Any], npt.ArrayLike] | None = None,
+    transport: Moved = "auto",
 ) -> Scorer:
     """Make a scorer for ``cross_val_score``, ``GridSearchCV`` and their like.
 
@@ -133,6 +142,8 @@ def make_scorer(
     predict : callable, optional
         ``predict(estimator, X)`` gives the predicted statistic; ``estimator.predict(X)`` by
         default. For a peer that returns a law: ``lambda model, X: model.pred_dist(X).var``.
+    transport : "auto", None or callable
+        As in :func:`score`; the pilot of a held-out part is fitted once for all estimators.
 
     Examples
     --------
@@ -144,4 +155,4 @@ def make_scorer(
     [0.0, 0.0]
     """
     with_loss(statistics.resolve(statistic), loss)
-    return Scorer(statistic, loss, sampler, predict)
+    return Scorer(statistic, loss, sampler, predict, transport)
