@@ -3,6 +3,9 @@
 ctypes releases the interpreter's lock while a function runs, loads in well under a millisecond and
 needs no Python header at build time. The environment variable ``MULTIOBS_NATIVE=0`` makes every
 caller use numpy instead, as it does where the package was installed without a C compiler.
+
+Arrays are handed over as arrays: their dtype and layout are checked against the signature, so that
+a wrong one is a TypeError and not a wrong sum.
 """
 
 import ctypes
@@ -10,43 +13,69 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["address", "available", "library"]
+__all__ = ["INTERFACE", "available", "library"]
 
-_P, _I, _D = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-_SIGNATURES = {
-    "mo_window_stops": ([_P, _I, _D, _P, _P], None),
-    "mo_window_sums": ([_P, _I, _P, _P, _I, _P], ctypes.c_int),
-    "mo_stable_argsort": ([_P, _I, _P, _P], ctypes.c_int),
+INTERFACE = 1  # the number in native.h: raise both when a signature or its meaning changes
+
+
+def _array(dtype: type, optional: bool = False) -> Any:
+    """Make the type of a contiguous array argument, or of None too."""
+    exact: Any = np.ctypeslib.ndpointer(dtype=dtype, flags="C_CONTIGUOUS")
+    if not optional:
+        return exact
+
+    class OrNone(exact):  # type: ignore[misc]
+        @classmethod
+        def from_param(cls, value: Any) -> Any:
+            return None if value is None else exact.from_param(value)
+
+    return OrNone
+
+
+_D, _DN = _array(np.float64), _array(np.float64, optional=True)
+_L, _LN, _I = _array(np.int64), _array(np.int64, optional=True), _array(np.int32)
+_P, _n, _x = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+_RANKS = [_D, _DN, _DN, _D, _n, _n, _D, _DN]
+_SIGNATURES: dict[str, tuple[list[Any], Any]] = {
+    "mo_interface": ([], ctypes.c_int64),
+    "mo_window_stops": ([_D, _n, _x, _LN, _L], None),
+    "mo_window_sums": ([_D, _n, _L, _L, _n, _D], ctypes.c_int),
+    "mo_stable_argsort": ([_D, _n, _L, _DN], ctypes.c_int),
     "mo_window_totals": (
-        [_P, _P, _I, _P, _P, _P, _P, _P, _I, _P, _I, _P, _I, _P, _I, _I, _P],
+        [_L, _L, _n, _P, _L, _D, _D, _I, _n, _I, _n, _I, _n, _I, _n, _n, _D],
         ctypes.c_int,
     ),
-    "mo_rank_windows": ([_P, _P, _P, _P, _I, _I, _P, _P, _P, _I, _I, _I], ctypes.c_int),
-    "mo_rank_lists": ([_P, _P, _P, _P, _I, _I, _P, _P, _P, _P, _I], ctypes.c_int),
+    "mo_rank_windows": ([*_RANKS, _L, _n, _n, _n], ctypes.c_int),
+    "mo_rank_lists": ([*_RANKS, _L, _L, _n], ctypes.c_int),
 }
 
 
-@cache
-def _load() -> ctypes.CDLL | None:
-    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+def load(path: Path) -> ctypes.CDLL | None:
+    """Load a library; None when it is not there or was built for another version of this file."""
     try:
-        loaded = ctypes.CDLL(str(Path(__file__).with_name(f"libmultiobs{suffix}")))
+        loaded = ctypes.CDLL(str(path))
         for name, (arguments, result) in _SIGNATURES.items():
             function = getattr(loaded, name)
             function.argtypes = arguments
             function.restype = result
     except (OSError, AttributeError):  # not built here, or built from other sources
         return None
-    return loaded
+    return loaded if loaded.mo_interface() == INTERFACE else None
+
+
+@cache
+def _found() -> ctypes.CDLL | None:
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    return load(Path(__file__).with_name(f"libmultiobs{suffix}"))
 
 
 def library() -> ctypes.CDLL | None:
     """Return the compiled library, or None when numpy must do the work."""
-    return None if os.environ.get("MULTIOBS_NATIVE") == "0" else _load()
+    return None if os.environ.get("MULTIOBS_NATIVE") == "0" else _found()
 
 
 def available() -> bool:
@@ -58,8 +87,3 @@ def available() -> bool:
     True
     """
     return library() is not None
-
-
-def address(array: npt.NDArray[np.generic] | None) -> int | None:
-    """Return the address of an array's first value for a ctypes call; None stays None."""
-    return None if array is None else array.ctypes.data

@@ -18,8 +18,11 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* Memory for work on many rows. On Linux it asks for large pages: a page fault for every 4 kB of fresh
- * memory can cost as much as the sort that uses it. */
+/* Raised when a signature or its meaning changes; loader.py refuses a library with another one. */
+#define INTERFACE 1
+
+/* Memory for work on many rows. On Linux it asks for large pages: a page fault for every 4 kB of
+ * fresh memory can cost as much as the sort that uses it. */
 INLINE void *many(size_t bytes)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)

@@ -1,13 +1,12 @@
 /* Polynomials of a run of rows in rank order, for one arity and shape; part of rank_sums.h.
  *
- * Ring: numbers v + zeta v' with zeta^2 = 0, so that exp(zeta u) = 1 + zeta u carries the sum of the
- * members' u along with each product. A member l is x_l = w_l exp(zeta u_l).
- * State of a run of rows, in rank order, two truncated polynomials over the ring:
- *   Q(t)    = prod_l (1 + t x_l)                  (degrees 1..M-1; degree 0 is 1, not stored)
- *   V(s, t) = sum_j x_j y_j prod_{l below j} (1 + s x_l) prod_{l above j} (1 + t x_l)   (to M-2)
- * of which FULL = 0 keeps the part without s. Two runs side by side join by
- *   Q = Q_L Q_R,   V = V_L(s,t) Q_R(t) + Q_L(s) V_R(s,t).
- * There is no subtraction anywhere: what has been removed leaves no residue. */
+ * Ring: numbers v + zeta v' with zeta^2 = 0, so that exp(zeta u) = 1 + zeta u carries the sum of
+ * the members' u along with each product. A member l is x_l = w_l exp(zeta u_l). State of a run of
+ * rows, in rank order, two truncated polynomials over the ring: Q(t)    = prod_l (1 + t x_l)
+ * (degrees 1..M-1; degree 0 is 1, not stored) V(s, t) = sum_j x_j y_j prod_{l below j} (1 + s x_l)
+ * prod_{l above j} (1 + t x_l)   (to M-2) of which FULL = 0 keeps the part without s. Two runs side
+ * by side join by Q = Q_L Q_R,   V = V_L(s,t) Q_R(t) + Q_L(s) V_R(s,t). There is no subtraction
+ * anywhere: what has been removed leaves no residue. */
 
 #define QN (M - 1)
 #define VN (FULL ? M * (M - 1) / 2 : M - 1)
@@ -21,14 +20,17 @@ FORCED void NAME(join)(const work *s, const double *restrict L, const double *re
                        double *restrict o, const int with_q, const int with_v)
 {
     if (with_q) {
-        UNROLL for (int k = 1; k < M; k++) {
+        UNROLL for (int k = 1; k < M; k++)
+        {
             ring_sum(Q(o, k), Q(L, k), Q(R, k), NC);
             UNROLL for (int j = 1; j < k; j++) ring_fma(Q(o, k), Q(L, j), Q(R, k - j), NC);
         }
     }
     if (with_v) {
-        UNROLL for (int a = 0; a <= AMAX; a++) {
-            UNROLL for (int b = 0; b <= M - 2 - a; b++) {
+        UNROLL for (int a = 0; a <= AMAX; a++)
+        {
+            UNROLL for (int b = 0; b <= M - 2 - a; b++)
+            {
                 ring_sum(V(o, a, b), V(L, a, b), V(R, a, b), NC);
                 UNROLL for (int k = 1; k <= b; k++)
                     ring_fma(V(o, a, b), V(L, a, b - k), Q(R, k), NC);
@@ -45,25 +47,31 @@ FORCED void NAME(unjoin)(const work *s, const double *restrict g, const double *
                          const int with_q, const int with_v)
 {
     if (with_q) {
-        UNROLL for (int k = 1; k < M; k++) {
+        UNROLL for (int k = 1; k < M; k++)
+        {
             ring_add(Q(gL, k), Q(g, k), NC);
             ring_add(Q(gR, k), Q(g, k), NC);
-            UNROLL for (int j = 1; j < k; j++) {
+            UNROLL for (int j = 1; j < k; j++)
+            {
                 ring_fma(Q(gL, j), Q(g, k), Q(R, k - j), NC);
                 ring_fma(Q(gR, k - j), Q(g, k), Q(L, j), NC);
             }
         }
     }
     if (with_v) {
-        UNROLL for (int a = 0; a <= AMAX; a++) {
-            UNROLL for (int b = 0; b <= M - 2 - a; b++) {
+        UNROLL for (int a = 0; a <= AMAX; a++)
+        {
+            UNROLL for (int b = 0; b <= M - 2 - a; b++)
+            {
                 ring_add(V(gL, a, b), V(g, a, b), NC);
                 ring_add(V(gR, a, b), V(g, a, b), NC);
-                UNROLL for (int k = 1; k <= b; k++) {
+                UNROLL for (int k = 1; k <= b; k++)
+                {
                     ring_fma(V(gL, a, b - k), V(g, a, b), Q(R, k), NC);
                     ring_fma(Q(gR, k), V(g, a, b), V(L, a, b - k), NC);
                 }
-                UNROLL for (int k = 1; k <= a; k++) {
+                UNROLL for (int k = 1; k <= a; k++)
+                {
                     ring_fma(Q(gL, k), V(g, a, b), V(R, a - k, b), NC);
                     ring_fma(V(gR, a - k, b), V(g, a, b), Q(L, k), NC);
                 }
@@ -73,13 +81,13 @@ FORCED void NAME(unjoin)(const work *s, const double *restrict g, const double *
 }
 
 /* Join P with the one row (x, y) above it, in place. */
-FORCED void NAME(append)(const work *s, double *restrict P, const double *restrict x, const double y,
-                         const int with_q, const int with_v)
+FORCED void NAME(append)(const work *s, double *restrict P, const double *restrict x,
+                         const double y, const int with_q, const int with_v)
 {
     if (with_v) {
-        UNROLL for (int a = 0; a <= AMAX; a++) {
-            UNROLL for (int b = M - 2 - a; b >= 1; b--)
-                ring_fma(V(P, a, b), V(P, a, b - 1), x, NC);
+        UNROLL for (int a = 0; a <= AMAX; a++)
+        {
+            UNROLL for (int b = M - 2 - a; b >= 1; b--) ring_fma(V(P, a, b), V(P, a, b - 1), x, NC);
             if (a) ring_fma_scaled(V(P, a, 0), y, x, Q(P, a), NC);
             else ring_add_scaled(V(P, 0, 0), y, x, NC);
         }
@@ -99,20 +107,23 @@ FORCED void NAME(unappend)(const work *s, double *restrict g, const double *rest
     UNROLL for (int d = 0; d < NC; d++) gx[d] = 0.0;
     if (with_q) {
         ring_add(gx, Q(g, 1), NC);
-        UNROLL for (int k = 2; k < M; k++) {
+        UNROLL for (int k = 2; k < M; k++)
+        {
             ring_fma(gx, Q(g, k), Q(P, k - 1), NC);
             ring_fma(Q(g, k - 1), Q(g, k), x, NC);
         }
     }
     if (with_v) {
-        UNROLL for (int a = 0; a <= AMAX; a++) {
+        UNROLL for (int a = 0; a <= AMAX; a++)
+        {
             if (a) {
                 ring_fma_scaled(gx, y, V(g, a, 0), Q(P, a), NC);
                 ring_fma_scaled(Q(g, a), y, V(g, a, 0), x, NC);
             } else {
                 ring_add_scaled(gx, y, V(g, 0, 0), NC);
             }
-            UNROLL for (int b = 1; b <= M - 2 - a; b++) {
+            UNROLL for (int b = 1; b <= M - 2 - a; b++)
+            {
                 ring_fma(gx, V(g, a, b), V(P, a, b - 1), NC);
                 ring_fma(V(g, a, b - 1), V(g, a, b), x, NC);
             }

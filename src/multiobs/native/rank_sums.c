@@ -4,23 +4,24 @@
  * runs of ranks that are recomputed when one of their rows enters or leaves the window. Anchors are
  * taken in chunks of about a window's length, so ranks and tree stay local and memory is O(window).
  * The sums of all tuples that contain a row are derivatives: the total T is linear in each x_j, so
- * they are x_j dT/dx_j, found in reverse mode; gradients wait at a node until a row below it moves. */
+ * they are x_j dT/dx_j, found in reverse mode; gradients wait at a node until a row below it moves.
+ */
 #include "native.h"
 
 typedef struct {
-    int m, nc, depth;        /* arity; ring components, 1 or 2; 2^depth leaves */
-    int64_t leaves, block;   /* leaves and ranks in each */
-    const double *coefs;     /* (m,) */
-    double *x, *y;           /* rows of the chunk in rank order: ring elements (., nc) and values */
-    int64_t *place, *rank;   /* row of the data set at each rank; rank of each row of the chunk */
-    uint64_t *bits;          /* which ranks are in the window */
+    int m, nc, depth;      /* arity; ring components, 1 or 2; 2^depth leaves */
+    int64_t leaves, block; /* leaves and ranks in each */
+    const double *coefs;   /* (m,) */
+    double *x, *y;         /* rows of the chunk in rank order: ring elements (., nc) and values */
+    int64_t *place, *rank; /* row of the data set at each rank; rank of each row of the chunk */
+    uint64_t *bits;        /* which ranks are in the window */
     double *value, *gradient;
-    uint8_t *waiting;        /* nodes that hold a gradient not yet passed on */
-    double *states, *own;    /* states along one query; gradients of its two sides */
-    int32_t *below, *above;  /* ranks of the anchor's own leaf */
-    double *shares;          /* sums of the tuples that contain each partner, in rank order */
+    uint8_t *waiting;       /* nodes that hold a gradient not yet passed on */
+    double *states, *own;   /* states along one query; gradients of its two sides */
+    int32_t *below, *above; /* ranks of the anchor's own leaf */
+    double *shares;         /* sums of the tuples that contain each partner, in rank order */
     uint64_t *sort;
-    double *labels;          /* y of the chunk in row order, to be sorted */
+    double *labels; /* y of the chunk in row order, to be sorted */
 } work;
 
 INLINE void ring_sum(double *o, const double *x, const double *y, const int nc)
@@ -45,7 +46,8 @@ INLINE void ring_fma(double *o, const double *x, const double *y, const int nc)
     if (nc > 1) o[1] += x0 * y[1] + x[1] * y0;
 }
 
-INLINE void ring_fma_scaled(double *o, const double c, const double *x, const double *y, const int nc)
+INLINE void ring_fma_scaled(double *o, const double c, const double *x, const double *y,
+                            const int nc)
 {
     const double x0 = c * x[0], y0 = c * y[0];
     o[0] += x0 * y[0];
@@ -93,7 +95,10 @@ typedef struct {
 } shape;
 
 #define SHAPE(m, f, c) {sums_##m##_##f##_##c, rows_##m##_##f##_##c, list_##m##_##f##_##c}
-#define SHAPES(m) {{SHAPE(m, 0, 1), SHAPE(m, 0, 2)}, {SHAPE(m, 1, 1), SHAPE(m, 1, 2)}}
+#define SHAPES(m)                                                            \
+    {                                                                        \
+        {SHAPE(m, 0, 1), SHAPE(m, 0, 2)}, { SHAPE(m, 1, 1), SHAPE(m, 1, 2) } \
+    }
 static const shape SHAPE_OF[6][2][2] = {SHAPES(2), SHAPES(3), SHAPES(4),
                                         SHAPES(5), SHAPES(6), SHAPES(any)};
 
@@ -124,8 +129,10 @@ static void release(work *s)
 /* Room for `rows` rows in the leaves and depth already set; returns 1 when there is none. */
 static int reserve(work *s, int64_t rows, int full, int reverse)
 {
-    const size_t word = sizeof(double), n = (size_t)rows, b = (size_t)(s->leaves > 1 ? s->block : rows);
-    const size_t node = (size_t)(s->m - 1 + (full ? s->m * (s->m - 1) / 2 : s->m - 1)) * s->nc * word;
+    const size_t word = sizeof(double), n = (size_t)rows,
+                 b = (size_t)(s->leaves > 1 ? s->block : rows);
+    const size_t node =
+        (size_t)(s->m - 1 + (full ? s->m * (s->m - 1) / 2 : s->m - 1)) * s->nc * word;
     const size_t nodes = s->leaves > 1 ? 2 * (size_t)s->leaves : 0;
     release(s);
     s->x = malloc((n + 1) * s->nc * word);
@@ -143,8 +150,9 @@ static int reserve(work *s, int64_t rows, int full, int reverse)
     s->above = malloc((b + 1) * sizeof(int32_t));
     s->sort = malloc((2 * n + 1) * word);
     s->labels = malloc((n + 1) * word);
-    return !(s->x && s->y && s->place && s->rank && s->bits && s->value && s->gradient && s->waiting &&
-             s->states && s->own && s->shares && s->below && s->above && s->sort && s->labels);
+    return !(s->x && s->y && s->place && s->rank && s->bits && s->value && s->gradient &&
+             s->waiting && s->states && s->own && s->shares && s->below && s->above && s->sort &&
+             s->labels);
 }
 
 INLINE void element(double *x, int64_t row, const double *u, const double *weight)
@@ -157,7 +165,8 @@ INLINE void element(double *x, int64_t row, const double *u, const double *weigh
 static void deliver(const work *s, int64_t n, const double *out, int64_t first, int64_t last,
                     double *rows)
 {
-    for (int64_t r = 0; r < n; r++) ring_add(rows + s->place[r] * s->nc, s->shares + r * s->nc, s->nc);
+    for (int64_t r = 0; r < n; r++)
+        ring_add(rows + s->place[r] * s->nc, s->shares + r * s->nc, s->nc);
     for (int64_t i = first; i < last; i++) ring_add(rows + i * s->nc, out + i * s->nc, s->nc);
 }
 
@@ -176,10 +185,10 @@ static int arrange(work *s, int64_t n, int64_t first, const int64_t *rows, const
     return 0;
 }
 
-/* u (n,): the column U, or NULL. out (n_anchors, nc): sums over the tuples of each anchor, nc = 1 or,
- * with u, 2. rows (n, nc), or NULL: sums over all tuples that contain each row, added to what is
- * there. Windows of at most `narrow` rows are scanned; wider ones get a tree whose leaves hold `block`
- * ranks (a power of 2). */
+/* u (n,): the column U, or NULL. out (n_anchors, nc): sums over the tuples of each anchor, nc = 1
+ * or, with u, 2. rows (n, nc), or NULL: sums over all tuples that contain each row, added to what
+ * is there. Windows of at most `narrow` rows are scanned; wider ones get a tree whose leaves hold
+ * `block` ranks (a power of 2). */
 API int mo_rank_windows(const double *y, const double *u, const double *weight, const double *coefs,
                         int64_t m, int64_t full, double *out, double *rows, const int64_t *stop,
                         int64_t n_anchors, int64_t narrow, int64_t block)

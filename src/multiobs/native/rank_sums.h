@@ -1,8 +1,9 @@
 /* The rank tree for one arity and shape; rank_sums.c includes this file once for each arity.
  *
- * M: the arity;  FULL: 0 when only the smallest order statistic is wanted;  NC: components of a ring
- * element, 2 with a column U and 1 without. The includer defines M, or ANY for an arity known only at
- * run time, and this file includes itself for the shapes. NAME(f) is the name of f for this shape. */
+ * M: the arity;  FULL: 0 when only the smallest order statistic is wanted;  NC: components of a
+ * ring element, 2 with a column U and 1 without. The includer defines M, or ANY for an arity known
+ * only at run time, and this file includes itself for the shapes. NAME(f) is the name of f for this
+ * shape. */
 
 #ifndef FULL
 #define FULL 0
@@ -35,8 +36,8 @@
 
 static void NAME(join_nodes)(const work *s, int64_t node)
 {
-    NAME(join)(s, s->value + 2 * node * NN, s->value + (2 * node + 1) * NN,
-               s->value + node * NN, 1, 1);
+    NAME(join)(s, s->value + 2 * node * NN, s->value + (2 * node + 1) * NN, s->value + node * NN, 1,
+               1);
 }
 
 static void NAME(fill_leaf)(const work *s, int64_t leaf)
@@ -87,8 +88,9 @@ INLINE void NAME(toggle)(const work *s, int64_t rank, const int reverse)
     for (int64_t node = (s->leaves + leaf) >> 1; node; node >>= 1) NAME(join_nodes)(s, node);
 }
 
-/* Sum over the tuples of the anchor (x, y) in this leaf, whose own rows below and above it are listed
- * in s->below and s->above; with `reverse` also the sums of the tuples that contain each partner. */
+/* Sum over the tuples of the anchor (x, y) in this leaf, whose own rows below and above it are
+ * listed in s->below and s->above; with `reverse` also the sums of the tuples that contain each
+ * partner. */
 INLINE void NAME(query)(const work *s, int64_t leaf, int n_below, int n_above, const double *x,
                         double y, double *T, const int reverse)
 {
@@ -149,16 +151,16 @@ INLINE void NAME(query)(const work *s, int64_t leaf, int n_below, int n_above, c
     for (int64_t node = self; node > 1; node >>= 1) {
         if (!(node & 1)) continue;
         P -= NN;
-        NAME(unjoin)(s, gP, P, s->value + (node - 1) * NN, spare, s->gradient + (node - 1) * NN, FULL,
-                     1);
+        NAME(unjoin)(s, gP, P, s->value + (node - 1) * NN, spare, s->gradient + (node - 1) * NN,
+                     FULL, 1);
         s->waiting[node - 1] = 1;
         memset(gP, 0, NN * sizeof(double));
         old = gP, gP = spare, spare = old;
     }
 }
 
-static void NAME(ask)(const work *s, int64_t leaf, int n_below, int n_above, const double *x, double y,
-                      double *T)
+static void NAME(ask)(const work *s, int64_t leaf, int n_below, int n_above, const double *x,
+                      double y, double *T)
 {
     NAME(query)(s, leaf, n_below, n_above, x, y, T, 0);
 }
@@ -184,8 +186,8 @@ INLINE void NAME(foresee)(const work *s, int64_t rank, const int reverse)
 }
 
 /* Anchors first..last-1 of one chunk; rank[0] belongs to row `first`. */
-INLINE void NAME(sweep)(const work *s, const int64_t *stop, int64_t first, int64_t last, double *out,
-                        const int reverse)
+INLINE void NAME(sweep)(const work *s, const int64_t *stop, int64_t first, int64_t last,
+                        double *out, const int reverse)
 {
     int64_t end = stop[first];
     for (int64_t j = first + 1; j < end; j++) {
@@ -225,8 +227,8 @@ static void NAME(rows)(const work *s, const int64_t *stop, int64_t first, int64_
 }
 
 /* One anchor whose partners are listed in rank order: one leaf and no tree. */
-static void NAME(list)(const work *s, int n_below, int n_above, const double *x, double y, double *T,
-                       int reverse)
+static void NAME(list)(const work *s, int n_below, int n_above, const double *x, double y,
+                       double *T, int reverse)
 {
     (reverse ? NAME(ask_back) : NAME(ask))(s, 0, n_below, n_above, x, y, T);
 }

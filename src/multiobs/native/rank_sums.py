@@ -180,7 +180,7 @@ def _windows(
     if lib is None or coefs.size == 1:
         partners = (np.arange(i + 1, s) for i, s in enumerate(stop))
         return sum_each_anchor(y, U, weight, stop.size, partners, coefs, rows)
-    window = (stop.ctypes.data, stop.size, NARROW, BLOCK)
+    window = (stop, stop.size, NARROW, BLOCK)
     return _compiled(lib.mo_rank_windows, window, y, U, weight, stop.size, coefs, rows)
 
 
@@ -201,13 +201,13 @@ def _lists(
     if lib is None or coefs.size == 1:
         partners = (indices[indptr[i] : indptr[i + 1]] for i in range(a))
         return sum_each_anchor(y, U, weight, a, partners, coefs, rows)
-    lists = (indptr.ctypes.data, indices.ctypes.data, a)
+    lists = (indptr, indices, a)
     return _compiled(lib.mo_rank_lists, lists, y, U, weight, a, coefs, rows)
 
 
 def _compiled(
     function: Callable[..., int],
-    partners: tuple[int, ...],
+    partners: tuple[IntArray | int, ...],
     y: FloatArray,
     U: FloatArray,
     weight: FloatArray | None,
@@ -229,14 +229,14 @@ def _compiled(
             one = np.zeros((a, 1 if u is None else 2))
             back = None if rows is None else np.zeros((y.size, one.shape[1]))
             if function(
-                labels.ctypes.data,
-                loader.address(u),
-                loader.address(weight),
-                part.ctypes.data,
+                labels,
+                u,
+                weight,
+                part,
                 part.size,
                 int(part[1:].any()),
-                one.ctypes.data,
-                loader.address(back),
+                one,
+                back,
                 *partners,
             ):
                 raise MemoryError("no memory for the ranks of one window")

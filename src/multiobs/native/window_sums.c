@@ -6,8 +6,10 @@
  */
 #include "native.h"
 
-/* One group, rows i .. e - 1: each turn moves one of the two pointers, without a branch to mispredict. */
-INLINE void group_stops(const double *x, double epsilon, int64_t i, int64_t s, int64_t e, int64_t *stop)
+/* One group, rows i .. e - 1: each turn moves one of the two pointers, without a branch to
+ * mispredict. */
+INLINE void group_stops(const double *x, double epsilon, int64_t i, int64_t s, int64_t e,
+                        int64_t *stop)
 {
     if (s <= i) s = i + 1;
     while (s < e) {
@@ -20,19 +22,20 @@ INLINE void group_stops(const double *x, double epsilon, int64_t i, int64_t s, i
     for (; i < e; i++) stop[i] = e;
 }
 
-/* First s > i with x[s] - x[i] > epsilon, at most n; the test is monotone, so bisection is exact. */
+/* First s > i with x[s] - x[i] > epsilon, at most n; the test is monotone, so bisection is exact.
+ */
 static int64_t stop_of(const double *x, double epsilon, int64_t i, int64_t n)
 {
     int64_t low = i + 1, high = n;
     while (low < high) {
         const int64_t s = low + (high - low) / 2;
-        if (x[s] - x[i] > epsilon)
-            high = s;
-        else
-            low = s + 1;
+        if (x[s] - x[i] > epsilon) high = s;
+        else low = s + 1;
     }
     return low;
 }
+
+API int64_t mo_interface(void) { return INTERFACE; }
 
 /* stop[i]: first s > i with x[s] - x[i] > epsilon, at most end[i] (NULL: n). */
 API void mo_window_stops(const double *x, int64_t n, double epsilon, const int64_t *end,
@@ -74,10 +77,11 @@ API void mo_window_stops(const double *x, int64_t n, double epsilon, const int64
 }
 
 /* ---- window sums -------------------------------------------------------------------------------
- * Two stacks: `tail` holds the sums of rows l..pivot-1 for every l not yet passed, `head` the sum of
- * rows pivot..hi-1. A window is one entry of the first plus the second; when lo passes the pivot the
- * current window becomes the new tail. Nothing is ever subtracted, so a value that has left the window
- * leaves no rounding residue behind, and each row is added twice whatever the windows are. */
+ * Two stacks: `tail` holds the sums of rows l..pivot-1 for every l not yet passed, `head` the sum
+ * of rows pivot..hi-1. A window is one entry of the first plus the second; when lo passes the pivot
+ * the current window becomes the new tail. Nothing is ever subtracted, so a value that has left the
+ * window leaves no rounding residue behind, and each row is added twice whatever the windows are.
+ */
 INLINE int window_sums(const double *F, const int64_t c, const int64_t *lo, const int64_t *hi,
                        int64_t a, double *out, double *head)
 {
@@ -116,10 +120,10 @@ INLINE int window_sums(const double *F, const int64_t c, const int64_t *lo, cons
 }
 
 /* A constant number of columns lets the compiler keep `head` in registers. */
-#define COLUMNS(C)                                          \
-    case C: {                                               \
-        double head[C];                                     \
-        return window_sums(F, C, lo, hi, a, out, head);     \
+#define COLUMNS(C)                                      \
+    case C: {                                           \
+        double head[C];                                 \
+        return window_sums(F, C, lo, hi, a, out, head); \
     }
 
 API int mo_window_sums(const double *F, int64_t c, const int64_t *lo, const int64_t *hi, int64_t a,
@@ -222,7 +226,8 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
     for (int d = 0; d < PASSES; d++) {
         const int at = place + d * digit;
         int64_t *c = count[d], total = 0;
-        if (c[(a[0] >> at) & (uint64_t)(buckets - 1)] == n) continue; /* one value: nothing to move */
+        if (c[(a[0] >> at) & (uint64_t)(buckets - 1)] == n)
+            continue; /* one value: nothing to move */
         for (int v = 0; v < buckets; v++) {
             const int64_t m = c[v];
             c[v] = total;
@@ -262,7 +267,8 @@ API int mo_stable_argsort(const double *x, int64_t n, int64_t *row, double *orde
     if (n >= (int64_t)1 << 31) return 2; /* the packed entries hold 31-bit positions */
     uint64_t *work = many((size_t)n * sizeof(uint64_t));
     if (!work) return 1;
-    /* Fresh pages are met in order here, which is cheaper than one by one in the scattered writes. */
+    /* Fresh pages are met in order here, which is cheaper than one by one in the scattered writes.
+     */
     for (int64_t i = 0; i < n; i += 512) row[i] = 0;
     for (int64_t i = 0; i < n; i += 512) ((volatile uint64_t *)work)[i] = 0;
     const int failed = sort_rows(x, row, n, work, (uint64_t *)row, 1);

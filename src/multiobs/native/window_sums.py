@@ -40,7 +40,7 @@ def window_stops(x: FloatArray, epsilon: float, group_end: IntArray | None = Non
     stop = np.empty(n, dtype=np.int64)
     lib = loader.library()
     if lib is not None:
-        lib.mo_window_stops(x.ctypes.data, n, epsilon, loader.address(group_end), stop.ctypes.data)
+        lib.mo_window_stops(x, n, epsilon, group_end, stop)
         return stop
     start = 0
     while start < n:
@@ -94,9 +94,7 @@ def window_sums(F: FloatArray, lo: IntArray, hi: IntArray) -> FloatArray:
     if lib is None:
         return _window_sums_by_doubling(F, lo, hi)
     out = np.empty((a, c))
-    if c and lib.mo_window_sums(
-        F.ctypes.data, c, lo.ctypes.data, hi.ctypes.data, a, out.ctypes.data
-    ):
+    if c and lib.mo_window_sums(F, c, lo, hi, a, out):
         raise MemoryError("no memory for the sums of one window")
     return out
 
@@ -129,7 +127,7 @@ def stable_sort(x: FloatArray) -> tuple[IntArray, FloatArray]:
         order = stable_argsort(x)
         return order, x[order]
     order, ordered = np.empty(x.size, dtype=np.int64), np.empty(x.size)
-    if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data, ordered.ctypes.data):
+    if lib.mo_stable_argsort(x, x.size, order, ordered):
         raise MemoryError(f"no memory to sort {x.size} rows")
     return order, ordered
 
@@ -154,7 +152,7 @@ def stable_argsort(x: FloatArray) -> IntArray:
     lib = loader.library()
     if lib is not None and x.size < 2**31:
         order = np.empty(x.size, dtype=np.int64)
-        if lib.mo_stable_argsort(x.ctypes.data, x.size, order.ctypes.data, None):
+        if lib.mo_stable_argsort(x, x.size, order, None):
             raise MemoryError(f"no memory to sort {x.size} rows")
         return order
     # numpy's default sort is the faster one; ties, if few, are put right afterwards.

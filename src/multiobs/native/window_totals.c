@@ -1,17 +1,18 @@
 /* Totals of polynomial kernels over all tuples of sorted windows, without listing one.
  *
- * A row has base values (features, labels, weight); columns are products of base values; the sums of
- * the columns over the partners of each anchor are running sums. Whatever a kernel needs is a sum over
- * anchors of (product of the anchor's own values) x (product of partner sums): a short program of
- * products and inner products, compiled by _totals.py and run here on blocks of anchors.
+ * A row has base values (features, labels, weight); columns are products of base values; the sums
+ * of the columns over the partners of each anchor are running sums. Whatever a kernel needs is a
+ * sum over anchors of (product of the anchor's own values) x (product of partner sums): a short
+ * program of products and inner products, compiled by _totals.py and run here on blocks of anchors.
  */
 #include "native.h"
 
 #define BLOCK 256
 #define PITCH (BLOCK + 8) /* from one register to the next: not a power of two, for the cache */
-#define STEP 64    /* rows between two stored suffix sums */
-#define NARROW 4096 /* windows whose suffix sums are all kept */
-#define HELD (1 << 22) /* numbers: columns of a chunk up to 32 MB are held, of more made when needed */
+#define STEP 64           /* rows between two stored suffix sums */
+#define NARROW 4096       /* windows whose suffix sums are all kept */
+#define HELD \
+    (1 << 22) /* numbers: columns of a chunk up to 32 MB are held, of more made when needed */
 #define ALIGN 64
 #define SAMPLE 101 /* labels looked at for the level of a long run */
 
@@ -32,7 +33,7 @@ struct rows {
     const double *value; /* base values of local rows, each base `pitch` after the one before */
     int64_t pitch, columns, count;
     const int32_t *column; /* columns x 2: an earlier column (-1: one) times a base value */
-    double *F;             /* columns of all local rows, or NULL where that would be too much memory */
+    double *F; /* columns of all local rows, or NULL where that would be too much memory */
 };
 
 struct some_rows { /* columns of STEP consecutive rows, where not all are held */
@@ -65,7 +66,8 @@ WIDE static void fill(const struct rows *r, int64_t width, int64_t group, double
     }
 }
 
-static const double *made_row(const struct rows *r, int64_t width, int64_t row, struct some_rows *some)
+static const double *made_row(const struct rows *r, int64_t width, int64_t row,
+                              struct some_rows *some)
 {
     if (row / STEP != some->group) fill(r, width, some->group = row / STEP, some->F);
     return some->F + row % STEP * width;
@@ -96,11 +98,11 @@ INLINE void suffix(const struct rows *r, const int64_t width, int64_t from, int6
 
 /* Partner sums of `a` anchors from local row `first`, in out[i * width + d].
  * Two stacks, as in mo_window_sums: nothing is subtracted. Of wide windows the suffix sums are
- * kept at every STEP-th row and made again for the rows between, so that even a window of all rows needs
- * little memory. */
-INLINE int partner_sums(const struct rows *r, const int64_t width, const int64_t *stop, int64_t shift,
-                        int64_t first, int64_t a, struct window *w, double *sum, double *head,
-                        double *out)
+ * kept at every STEP-th row and made again for the rows between, so that even a window of all rows
+ * needs little memory. */
+INLINE int partner_sums(const struct rows *r, const int64_t width, const int64_t *stop,
+                        int64_t shift, int64_t first, int64_t a, struct window *w, double *sum,
+                        double *head, double *out)
 {
     const int64_t step = w->step;
     for (int64_t d = 0; d < width; d++) head[d] = w->head[d];
@@ -117,7 +119,8 @@ INLINE int partner_sums(const struct rows *r, const int64_t width, const int64_t
             for (int64_t d = 0; d < width; d++) sum[d] = head[d] = 0.0;
             int64_t to = h;
             for (int64_t k = marks - 1; k > 0; k--) {
-                for (int64_t j = to - 1; j >= l + k * step; j--) add_row(r, width, j, &w->before, sum);
+                for (int64_t j = to - 1; j >= l + k * step; j--)
+                    add_row(r, width, j, &w->before, sum);
                 to = l + k * step;
                 memcpy(w->mark + k * width, sum, (size_t)width * sizeof(double));
             }
@@ -146,7 +149,8 @@ INLINE int partner_sums(const struct rows *r, const int64_t width, const int64_t
 }
 
 /* out[k] = sum of the first k rows of F, or of the last k for step -width, k = 0 .. size. */
-INLINE void running(const double *F, const int64_t width, int64_t size, const int64_t step, double *out)
+INLINE void running(const double *F, const int64_t width, int64_t size, const int64_t step,
+                    double *out)
 {
     double sum[width];
     for (int64_t d = 0; d < width; d++) out[d] = sum[d] = 0.0;
@@ -158,7 +162,8 @@ INLINE void running(const double *F, const int64_t width, int64_t size, const in
 }
 
 /* The same for windows narrower than NARROW with columns held: all suffix sums up to the pivot, all
- * prefix sums beyond it as far as an anchor before the pivot reaches, no branch that depends on data. */
+ * prefix sums beyond it as far as an anchor before the pivot reaches, no branch that depends on
+ * data. */
 INLINE void narrow_sums(const double *F, const int64_t width, const int64_t *stop, int64_t shift,
                         int64_t first, int64_t a, int64_t last, struct window *w, double *out)
 {
@@ -167,7 +172,8 @@ INLINE void narrow_sums(const double *F, const int64_t width, const int64_t *sto
         if (l >= w->pivot) {
             const int64_t pivot = stop[i] - shift;
             const int64_t furthest = pivot - 1 < last ? pivot - 1 : last; /* anchor + 1 */
-            const int64_t end = (furthest > first + i ? stop[furthest - 1 - first] : stop[i]) - shift;
+            const int64_t end =
+                (furthest > first + i ? stop[furthest - 1 - first] : stop[i]) - shift;
             w->base = l;
             w->pivot = pivot;
             running(F + pivot * width, width, pivot - l, -width, w->tail + (pivot - l) * width);
@@ -176,7 +182,8 @@ INLINE void narrow_sums(const double *F, const int64_t width, const int64_t *sto
         /* all anchors of this block before the pivot, at least this one */
         int64_t to = w->pivot - 1 - first;
         to = to > a ? a : to <= i ? i + 1 : to;
-        const double *t = w->tail + (l - w->base) * width, *m = w->mark - (w->pivot + shift) * width;
+        const double *t = w->tail + (l - w->base) * width,
+                     *m = w->mark - (w->pivot + shift) * width;
         for (; i < to; i++, t += width)
             for (int64_t d = 0; d < width; d++) out[i * width + d] = t[d] + m[stop[i] * width + d];
     }
@@ -194,8 +201,9 @@ INLINE void narrow_sums(const double *F, const int64_t width, const int64_t *sto
     }
 
 /* Anchors `first` .. `first + a - 1` of the `last` anchors of a chunk. */
-WIDE static int sums_of_block(const struct rows *r, int64_t width, const int64_t *stop, int64_t shift,
-                              int64_t first, int64_t a, int64_t last, struct window *w, double *out)
+WIDE static int sums_of_block(const struct rows *r, int64_t width, const int64_t *stop,
+                              int64_t shift, int64_t first, int64_t a, int64_t last,
+                              struct window *w, double *out)
 {
     switch (width) {
         WIDTH(4)
@@ -212,7 +220,8 @@ WIDE static int sums_of_block(const struct rows *r, int64_t width, const int64_t
 }
 
 /* From rows of sums to one register for each column. */
-WIDE static void transpose(const double *rows, int64_t width, int64_t columns, int64_t a, double *reg)
+WIDE static void transpose(const double *rows, int64_t width, int64_t columns, int64_t a,
+                           double *reg)
 {
     for (int64_t d = 0; d < columns; d++)
         for (int64_t i = 0; i < a; i++) reg[d * PITCH + i] = rows[i * width + d];
@@ -228,7 +237,8 @@ WIDE static double inner(const double *a, const double *b)
     double lane[8] = {0};
     for (int i = 0; i < BLOCK; i += 8)
         for (int d = 0; d < 8; d++) lane[d] += a[i + d] * b[i + d];
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 /* (from - shift) / scale of the rows of a chunk, in order. */
@@ -243,8 +253,8 @@ WIDE static void gather(const double *from, int64_t stride, double shift, double
         for (int64_t j = 0; j < rows; j++) to[j] = (to[j] - shift) / scale;
 }
 
-/* A middle label of rows from .. to - 1: any value among them is right, a typical one keeps power sums
- * small. */
+/* A middle label of rows from .. to - 1: any value among them is right, a typical one keeps power
+ * sums small. */
 static double level_of(const double *value, int64_t from, int64_t to)
 {
     double s[SAMPLE];
@@ -258,8 +268,8 @@ static double level_of(const double *value, int64_t from, int64_t to)
     return s[k / 2];
 }
 
-/* Measure the marked base values of each run of overlapping windows from a level of their own: no tuple
- * crosses from one run to the next. */
+/* Measure the marked base values of each run of overlapping windows from a level of their own: no
+ * tuple crosses from one run to the next. */
 static void centre(double *value, int64_t pitch, int64_t bases, const int32_t *centred,
                    const int64_t *stop, int64_t first, int64_t rows)
 {
@@ -276,12 +286,15 @@ static void centre(double *value, int64_t pitch, int64_t bases, const int32_t *c
 }
 
 /* out[d] += sum over anchors of register dot[2d] x register dot[2d + 1]. Registers hold a block of
- * anchors: 0 is one (zero where there are fewer than `need` partners), 1 the number of partners, then
- * the anchor's own base values (zero likewise), the partner sums of the columns, and the products. */
+ * anchors: 0 is one (zero where there are fewer than `need` partners), 1 the number of partners,
+ * then the anchor's own base values (zero likewise), the partner sums of the columns, and the
+ * products. */
 API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
                          const double *const *base, const int64_t *stride, const double *shift,
-                         const double *scale, const int32_t *centred, int64_t bases, const int32_t *column, int64_t columns, const int32_t *product,
-                         int64_t products, const int32_t *dot, int64_t dots, int64_t need, double *out)
+                         const double *scale, const int32_t *centred, int64_t bases,
+                         const int32_t *column, int64_t columns, const int32_t *product,
+                         int64_t products, const int32_t *dot, int64_t dots, int64_t need,
+                         double *out)
 {
     int64_t widest = 0, total = 0, any = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -300,7 +313,8 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
     double *reg = malloc((size_t)(registers * PITCH) * sizeof(double));
     double *sums = malloc((size_t)(BLOCK * width) * sizeof(double) + ALIGN);
     double *part = malloc((size_t)(2 * dots + 1) * sizeof(double));
-    /* head, tail, two vectors of work, then the columns of rows; columns beyond the last stay zero */
+    /* head, tail, two vectors of work, then the columns of rows; columns beyond the last stay zero
+     */
     const int whole = rows_held * width <= HELD;
     const int64_t step = whole && widest < NARROW ? NARROW : STEP, fixed = width * (step + 4);
     const int64_t numbers = fixed + width * (whole ? rows_held : 2 * STEP);
@@ -320,9 +334,11 @@ API int mo_window_totals(const int64_t *order, const int64_t *stop, int64_t n,
         const int64_t last = first + chunk < n ? first + chunk : n;
         const int64_t rows = stop[last - 1] - first;
         for (int64_t b = 0; b < bases; b++)
-            gather(base[b], stride[b], shift[b], scale[b], order + first, rows, value + b * rows_held);
+            gather(base[b], stride[b], shift[b], scale[b], order + first, rows,
+                   value + b * rows_held);
         if (any) centre(value, rows_held, bases, centred, stop, first, rows);
-        const struct rows r = {value, rows_held, columns, rows, column, whole ? work + fixed : NULL};
+        const struct rows r = {value, rows_held, columns,
+                               rows,  column,    whole ? work + fixed : NULL};
         w.before = (struct some_rows){work + fixed, -1};
         w.after = (struct some_rows){work + fixed + width * STEP, -1};
         w.pivot = w.end = 0;

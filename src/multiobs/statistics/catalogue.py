@@ -1,7 +1,7 @@
 """The catalogue: every statistic by its name."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from multiobs import _check
@@ -30,6 +30,11 @@ def build(name: str, parameters: Mapping[str, Any]) -> Statistic:
         ) from error
 
 
+@cache
+def _named(name: str) -> Statistic:
+    return CATALOGUE[name]()
+
+
 def resolve(statistic: str | Statistic) -> Statistic:
     """Return the statistic itself, or the catalogue's default of that name.
 
@@ -40,5 +45,5 @@ def resolve(statistic: str | Statistic) -> Statistic:
         return statistic
     if isinstance(statistic, str):
         _check.choice("statistic", statistic, tuple(CATALOGUE))
-        return CATALOGUE[statistic]()
+        return _named(statistic)
     raise TypeError(f"statistic must be a name or a Statistic, got {statistic!r}")

@@ -5,6 +5,7 @@ They know neither x nor coefficients.  ``r`` has shape (t,), ``Y`` (t, m) or (t,
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Literal, final
 
@@ -63,7 +64,7 @@ class PolynomialLoss(Loss):
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -self.gradient(r, Y)
 
-    @property
+    @cached_property
     def sums(self) -> tuple[tuple[int, Kernel], ...]:
         # the constant does not move the minimum
         return tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
@@ -163,7 +164,7 @@ class RootLoss(Loss):
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -(self.quadratic(Y) * r**2 + self.linear(Y) * r + self.constant(Y))
 
-    @property
+    @cached_property
     def sums(self) -> tuple[tuple[int, Kernel], ...]:
         parts = (self.constant, self.linear, self.quadratic)
         return tuple((k + 2, h.with_arity(self.arity)) for k, h in enumerate(parts))

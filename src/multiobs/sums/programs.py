@@ -102,23 +102,23 @@ def window_totals(
     stop = np.ascontiguousarray(windows.stop, dtype=np.int64)
     out = np.zeros(program.dots.shape[0])
     if lib.mo_window_totals(
-        order.ctypes.data,
-        stop.ctypes.data,
+        order,
+        stop,
         order.size,
         ctypes.addressof(pointers),
-        strides.ctypes.data,
-        shift.ctypes.data,
-        scale.ctypes.data,
-        centred.ctypes.data,
+        strides,
+        shift,
+        scale,
+        centred,
         len(arrays),
-        program.columns.ctypes.data,
+        program.columns,
         program.columns.shape[0],
-        program.products.ctypes.data,
+        program.products,
         program.products.shape[0],
-        program.dots.ctypes.data,
+        program.dots,
         program.dots.shape[0],
         windows.arity - 1,
-        out.ctypes.data,
+        out,
     ):
         raise MemoryError(f"no memory for the sums over windows of {order.size} rows")
     return [coefficients @ out for coefficients in program.combine]
