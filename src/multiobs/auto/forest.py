@@ -3,6 +3,7 @@
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
+from multiobs.transport.order import canonical_order
 
 FOLDS = 2
 TREES = 20  # in each fold; half as many where each grows on many rows
@@ -29,6 +30,9 @@ def honest_leaves(X: FloatArray, y: FloatArray, arity: int, rng: np.random.Gener
     from sklearn.ensemble import ExtraTreesRegressor
 
     n = X.shape[0]
+    # In an order of their own the rows grow the same trees however the table is sorted.
+    order = canonical_order(X, y)
+    X, y = X[order], y[order]
     columns = y[:, None] if y.ndim == 1 else y
     centred = columns - columns.mean(axis=0)
     targets = np.concatenate([centred, centred**2], axis=1)
@@ -49,5 +53,5 @@ def honest_leaves(X: FloatArray, y: FloatArray, arity: int, rng: np.random.Gener
             random_state=int(rng.integers(2**31 - 1)),
         ).fit(X[others], targets[others])
         leaves = forest.apply(np.ascontiguousarray(X[mine]))
-        codes[mine] = leaves * FOLDS + fold  # rows of two folds never share a leaf
+        codes[order[mine]] = leaves * FOLDS + fold  # rows of two folds never share a leaf
     return codes
