@@ -3,11 +3,13 @@
 The rules were chosen by measurement (``make quality``), not by taste:
 
 * labels are carried by a pilot of the mean whenever the statistic says what a shift does to it;
-* in one column, windows of √n/2 rows for means of two observations, four times as many for more
+* in one column, windows of √n/2 rows for means of two observations, twice as many for more
   observations and for root-type statistics, whose tuples are noisier; of rows and not of a width,
   so that no row is left out where x is sparse;
-* in two or three columns nearest neighbours, from four on leaves of a forest, where distances
+* in two or three columns √n nearest neighbours, from four on leaves of a forest, where distances
   in irrelevant columns no longer matter;
+* fewer rows, down to the nearest, where residuals of near rows are still alike
+  (:mod:`multiobs.auto.widths`), and in a small category in proportion to the root of its size;
 * every row counts alike (see :mod:`multiobs.auto.weights`).
 """
 
@@ -102,11 +104,12 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
     root = isinstance(statistic.loss, RootLoss)
     noisy = m > 2 or root
     if d == 1:
-        wide = 4.0 if noisy else 1.0
+        wide = 2.0 if noisy else 1.0
         partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
         k = round(max(partners, 2.0 * (m - 1)))
         return Adjacent(k), f"Adjacent({k}), each row with the next {k} in the order of x"
     if d < MANY_COLUMNS or n < 100:
-        k = min((16 if noisy else 8) * (m - 1), max(n - 1, 1))
+        partners = max(min(sqrt(n), ENOUGH), 8.0, 16.0 * (m - 1) if noisy else 0.0)
+        k = min(round(partners), max(n - 1, 1))
         return Nearest(k), f"Nearest({k}) in {d} columns"
     return "leaves", f"rows that share leaves of a forest, since distances in {d} columns mislead"

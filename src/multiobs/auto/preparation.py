@@ -12,6 +12,7 @@ from multiobs.auto import validation
 from multiobs.auto.choice import Choice, choose
 from multiobs.auto.forest import honest_leaves
 from multiobs.auto.weights import balanced
+from multiobs.auto.widths import follow_data
 from multiobs.fit import Problem, Reweighting, label_units
 from multiobs.samplers import Leaves, Sampler, column_scales
 from multiobs.statistics import Statistic
@@ -102,9 +103,9 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         reasons.append(f"pilot: {residuals.pilot.name}")
     blocks = _crossed(rows.groups, residuals.folds)
     working = replace(rows, y=labels, groups=blocks)
-    built = _settled(choice, statistic, working, residuals, rng)
-    if built is not choice.sampler and not isinstance(choice.sampler, str):
-        reasons.append(f"sampler: {built!r}, by validation on adjacent held-out rows")
+    built, why = _settled(choice, statistic, working, residuals, rng)
+    if why is not None:
+        reasons.append(f"sampler: {why}")
     tuples = built.build(rows.place, statistic.arity, rng, blocks)
     count = tuples.count()
     if count == 0 and not request.may_be_empty:
@@ -158,14 +159,18 @@ def _settled(
     working: Rows,
     residuals: Residuals,
     rng: np.random.Generator,
-) -> Sampler:
-    """Return a sampler with nothing left to choose."""
+) -> tuple[Sampler, str | None]:
+    """Return a sampler with nothing left to choose, and why it is another one."""
     chosen = choice.sampler
     if isinstance(chosen, str):
-        return Leaves(honest_leaves(working.X, working.y, statistic.arity, rng))
+        return Leaves(honest_leaves(working.X, working.y, statistic.arity, rng)), None
+    if choice.balanced:
+        place, blocks = working.place, working.groups
+        return follow_data(chosen, statistic.arity, place, residuals.labels, blocks)
     if not chosen.is_open() or statistic.arity == 1:
-        return chosen
-    return validation.by_validation(chosen, statistic, working, residuals)
+        return chosen, None
+    found = validation.by_validation(chosen, statistic, working, residuals)
+    return found, f"{found!r}, by validation on adjacent held-out rows"
 
 
 def _warn_wide(tuples: Graph, place: FloatArray) -> None:

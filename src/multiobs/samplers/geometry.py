@@ -123,6 +123,16 @@ def sorted_column(name: str, X: FloatArray, groups: IntArray | None) -> tuple[In
     return order, ends
 
 
+def in_proportion(rows: int, members: IntArray, n: int, arity: int) -> IntArray:
+    """Partners of a row in groups of so many among n rows, at least m - 1.
+
+    >>> in_proportion(16, np.array([1000, 250, 10]), 1000, 2).tolist()
+    [16, 8, 2]
+    """
+    wanted = np.round(rows * np.sqrt(members / n)).astype(np.int64)
+    return np.maximum(wanted, max(arity - 1, 1))
+
+
 def no_tuples(arity: int) -> tuple[IntArray, IntArray]:
     """An empty list of tuples and of representatives."""
     return np.empty((0, arity), dtype=np.int64), np.empty(0, dtype=np.int64)

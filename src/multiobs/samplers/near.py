@@ -1,6 +1,6 @@
 """Rows that are near each other in any number of columns: balls, neighbours, replicates, leaves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 import numpy as np
@@ -11,6 +11,7 @@ from multiobs.samplers.base import Adjustable, Coded, Sampler, Streaming
 from multiobs.samplers.geometry import (
     Scale,
     column_scales,
+    in_proportion,
     intervals,
     paper_epsilon,
     row_groups,
@@ -101,10 +102,14 @@ class Nearest(Adjustable):
         Neighbours of a row, at least m - 1.
     scale : {"robust", "none"} or array of d scales
         Units of the distance in several columns; "robust" divides by interquartile ranges.
+    by_group : bool
+        Whether rows of a group of g among n have only ``n_neighbors`` √(g/n) of them: rows of a
+        small group lie far from each other.
     """
 
     n_neighbors: int | Literal["auto"] = "auto"
     scale: Scale = "robust"
+    by_group: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.n_neighbors != "auto":
@@ -122,11 +127,15 @@ class Nearest(Adjustable):
             raise ValueError(
                 f"n_neighbors must be at least {arity - 1} for {arity} observations, got {k}"
             )
+        n = X.shape[0]
         points = X / column_scales(X, self.scale)
-        parts = row_groups(X.shape[0], groups)
-        return rows_together(
-            points, parts, arity, lambda at, counts: nearest_nodes(at, counts, k), rng, k
-        )
+
+        def nodes(at: FloatArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+            members = np.array([counts.sum()])
+            own = int(in_proportion(k, members, n, arity)[0]) if self.by_group else k
+            return nearest_nodes(at, counts, own)
+
+        return rows_together(points, row_groups(n, groups), arity, nodes, rng, k)
 
     def left_open(self) -> bool:
         return self.n_neighbors == "auto"

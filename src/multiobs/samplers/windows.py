@@ -1,6 +1,6 @@
 """Rows that are adjacent in the order of one column of x: sliding, adjacent, disjoint."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers.base import Sampler, Streaming
-from multiobs.samplers.geometry import sorted_column
+from multiobs.samplers.geometry import in_proportion, sorted_column
 from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
 from multiobs.tuples import Tuples, Windows
 
@@ -68,6 +68,9 @@ class Adjacent(Sampler):
     ----------
     n_rows : int
         How many further rows, at least m - 1.
+    by_group : bool
+        Whether a group of g among n rows has windows of only ``n_rows`` √(g/n): rows of a small
+        group lie far from each other.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class Adjacent(Sampler):
     """
 
     n_rows: int = 16
+    by_group: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         _check.integer("n_rows", self.n_rows, low=1)
@@ -95,8 +99,12 @@ class Adjacent(Sampler):
         order, ends = sorted_column("Adjacent", X, groups)
         size = tie_sizes(X[order, 0], ends)
         end = np.repeat(np.cumsum(size), size)
-        reached = end[np.minimum(end - 1 + self.n_rows, ends - 1)]
-        stop = np.where(np.repeat(size, size) > self.n_rows, end, reached)
+        rows: IntArray | int = self.n_rows
+        if self.by_group:
+            members = ends - np.searchsorted(ends, ends, side="left")
+            rows = in_proportion(self.n_rows, members, order.size, arity)
+        reached = end[np.minimum(end - 1 + rows, ends - 1)]
+        stop = np.where(np.repeat(size, size) > rows, end, reached)
         return Windows(order, stop.astype(np.int64), arity)
 
 

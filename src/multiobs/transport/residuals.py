@@ -16,7 +16,7 @@ from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
 from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
 
-PAIRS = 500  # on which the loss of spread is measured
+PAIRS = 2000  # tuples on which the loss of spread is measured
 LEAST_SHARE = 0.25  # of the noise that a pilot is assumed to leave
 
 Transport = Literal["auto", "location", "location-scale"] | None
@@ -142,8 +142,13 @@ def leverage_corrected(
     spline = None if pilot is None else pilot.smooth
     if spline is None or tuples.arity < 2:
         return residuals
-    drawn = tuples.sample(min(PAIRS, tuples.count()), rng).members
-    share = float(np.mean(spline.pair_share(X[drawn[:, 0]], X[drawn[:, 1]])))
+    m = tuples.arity
+    size = max(PAIRS // (m * (m - 1) // 2), 200)
+    drawn = tuples.sample(min(size, tuples.count()), rng).members
+    # All pairs of a tuple: its first two members may be nearer than the others.
+    first, second = (drawn[:, each].reshape(-1) for each in np.triu_indices(m, 1))
+    with one_thread():
+        share = float(np.mean(spline.pair_share(X[first], X[second])))
     return replace(residuals, labels=residuals.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
 
 
