@@ -125,7 +125,7 @@ def corner_cube(d: npt.ArrayLike, C: npt.ArrayLike = 1.0) -> CornerCube:
     CornerCube
         beta, side alpha, Lipschitz constant K, total volume of the corners, the bound
         (4C - 1)/(16 C^2) on the average variance, and half its distance from 1/4: the accuracy
-        below which A and B must be told apart (1/32 for C = 1).
+        below which A and B must be distinguished (1/32 for C = 1).
 
     Examples
     --------

@@ -56,8 +56,8 @@ def _slopes(
     law = counts / size[:, None]
     first, second = np.triu_indices(n_cells, 1)
     distance = np.sqrt(((centre[first] - centre[second]) ** 2).sum(axis=1))
-    apart = distance > 0
-    first, second, distance = first[apart], second[apart], distance[apart]
+    distinct = distance > 0
+    first, second, distance = first[distinct], second[distinct], distance[distinct]
     if distance.size == 0:
         return 0.0, 0.0
     gap = np.abs(law[first] - law[second])

@@ -22,7 +22,7 @@ from multiobs.experiments.summary import Trials
 
 __all__ = ["draw_beyond", "draw_figure", "draw_sweeps"]
 
-# Okabe and Ito's colours, told apart by most colour-blind readers; markers repeat the difference.
+# Okabe and Ito's colours, which most colour-blind readers distinguish; markers say it again.
 _STYLE = {
     "2mom linear": ("#E69F00", "s"),
     "2mom quad": ("#D55E00", "D"),

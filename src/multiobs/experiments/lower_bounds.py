@@ -28,7 +28,7 @@ INSTANCES = ("A", "B")
 
 
 class Construction(Protocol):
-    """A pair of instances that are hard to tell apart."""
+    """A pair of instances that are hard to distinguish."""
 
     @property
     def d(self) -> int:

@@ -290,8 +290,8 @@ class LabelPlan:
             fit_intercept=fit_intercept,
             random_state=random_state,
         )
-        # At the anchor's x the labels of a metasample are replicates; groups keep apart the
-        # metasamples of anchors that happen to share x.
+        # At the anchor's x the labels of a metasample are replicates; groups
+        # separate the metasamples of anchors that happen to share x.
         groups = np.repeat(np.arange(x.shape[0]), self.arity)
         flat = labels.reshape(groups.size, *labels.shape[2:])
         return model.fit(np.repeat(x, self.arity, axis=0), flat, groups=groups)

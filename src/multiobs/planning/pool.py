@@ -76,7 +76,7 @@ def _within(a: FloatArray, c: FloatArray, starts: IntArray, m: int, epsilon: flo
 
 
 def _nearest_starts(a: FloatArray, c: FloatArray, m: int) -> IntArray | None:
-    """First of m consecutive candidates about each sorted anchor, moved apart least.
+    """First of m consecutive candidates about each sorted anchor, with the least moves.
 
     Wanted starts s_i need s_{i+1} >= s_i + m, that is, s_i - m i must not decrease: isotonic
     regression finds the nearest such sequence, and rounding down keeps it one.

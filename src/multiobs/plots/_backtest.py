@@ -11,9 +11,11 @@ from multiobs.plots._style import (
     DASHES,
     GREY,
     LIGHTS,
+    Style,
     axes,
     finish,
     label,
+    styled,
 )
 from multiobs.scoring import Backtest
 
@@ -29,7 +31,7 @@ class BacktestDisplay:
 
     Attributes
     ----------
-    figure_, axes_ : Figure, list of Axes
+    figure_, axes_, ax_ : Figure, ndarray of Axes, the first of them
         Set by :meth:`plot`.
 
     Examples
@@ -56,27 +58,44 @@ class BacktestDisplay:
         *,
         window: int | None = None,
         ax: Any = None,
+        y_unit: str | None = None,
+        line_kw: Style = None,
+        errorbar_kw: Style = None,
     ) -> Self:
         """Backtest and draw; arguments as in :func:`multiobs.scoring.backtest`."""
         from multiobs import scoring
 
-        return cls(scoring.backtest(statistic, time, y, forecasts, window)).plot(ax=ax)
+        return cls(scoring.backtest(statistic, time, y, forecasts, window)).plot(
+            ax=ax, y_unit=y_unit, line_kw=line_kw, errorbar_kw=errorbar_kw
+        )
 
-    def plot(self, *, ax: Any = None, y_unit: str | None = None) -> Self:
-        """Draw on two new axes, or on those given."""
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        y_unit: str | None = None,
+        line_kw: Style = None,
+        errorbar_kw: Style = None,
+    ) -> Self:
+        """Draw on two new axes, or on those given.
+
+        ``errorbar_kw`` and ``line_kw`` are keywords of matplotlib for the calibration and for the
+        scores against the window.
+        """
         report = self.report
-        self.figure_, self.axes_ = axes(ax, 2)
-        if ax is None:  # the panels have different things across
-            self.figure_.clear()
-            self.axes_ = list(self.figure_.subplots(2, 1))
-        top, bottom = self.axes_
+        # the panels have different things across
+        self.figure_, self.axes_ = axes(ax, 2, share=False)
+        self.ax_ = top = self.axes_[0]
+        bottom = self.axes_[1]
         names = report.comparison.names
         for place, name in enumerate(names):
             test = report.calibration[name]
-            top.errorbar(
-                test.mean, place, xerr=1.96 * test.se, fmt="o", ms=9, capsize=3, lw=1.5,
-                color=LIGHTS[report.lights[name]], mec="black", mew=0.6,
-            )  # fmt: skip
+            bars = {
+                "marker": "o", "linestyle": "", "markersize": 9, "capsize": 3, "linewidth": 1.5,
+                "color": LIGHTS[report.lights[name]], "markeredgecolor": "black",
+                "markeredgewidth": 0.6,
+            }  # fmt: skip
+            top.errorbar(test.mean, place, xerr=1.96 * test.se, **styled(bars, errorbar_kw))
         top.axvline(0, color=GREY, ls="--", lw=1)
         texts = [f"{name}: {report.lights[name]}" for name in names]
         top.set_yticks(range(len(names)), texts)
@@ -93,19 +112,17 @@ class BacktestDisplay:
         for i, name in enumerate(names):
             mine = who == name
             excess = [s - best[w] for s, w in zip(score[mine], windows[mine], strict=True)]
-            bottom.plot(
-                windows[mine], excess, marker="o", ms=4, lw=1.5, color=CYCLE[i % 7],
-                ls=DASHES[i % 7], label=name,
-            )  # fmt: skip
+            look = {
+                "marker": "o", "markersize": 4, "linewidth": 1.5, "color": CYCLE[i % 7],
+                "linestyle": DASHES[i % 7], "label": name,
+            }  # fmt: skip
+            bottom.plot(windows[mine], excess, **styled(look, line_kw))
         bottom.set_xscale("log")
         bottom.set_xticks(sizes, [str(size) for size in sizes])
         bottom.minorticks_off()
         bottom.set_xlabel("window [rows in time]")
         bottom.set_ylabel("score less the best")
-        bottom.set_title(f"Backtest of {report.statistic.title}: sensitivity", fontsize="medium")
+        top.set_title(f"Backtest of {report.statistic.title}", fontsize="medium", loc="left")
         bottom.margins(y=0.1)
-        low, high = bottom.get_ylim()
-        bottom.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
-        finish(bottom, legend=False)
-        bottom.legend(frameon=False, ncols=2, loc="upper center")
+        finish(bottom)
         return self

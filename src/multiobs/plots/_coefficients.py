@@ -9,7 +9,7 @@ from scipy import stats
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.plots._style import BLUE, GREY, axes, finish, label
+from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, finish, styled
 
 
 @final
@@ -23,14 +23,20 @@ class CoefficientDisplay:
     coef, se : ndarray (p,)
         Coefficients and their standard errors.
     level : float
-        Of the intervals, by normal quantiles.
+        Of the intervals.
     quantity : str
         What the coefficients are of.
+    limits : ndarray (p, 2), optional
+        The intervals; by normal quantiles of the errors without them.
+    shrunken : ndarray (p,), optional
+        What predictions use where that is not ``coef``, marked beside it.
 
     Attributes
     ----------
-    figure_, ax_ : Figure, Axes
+    figure_, ax_, axes_ : Figure, Axes, ndarray with it
         Set by :meth:`plot`.
+    errorbar_ : ErrorbarContainer
+        Coefficients and intervals.
 
     Examples
     --------
@@ -46,6 +52,9 @@ class CoefficientDisplay:
         se: FloatArray,
         level: float = 0.95,
         quantity: str = "",
+        *,
+        limits: FloatArray | None = None,
+        shrunken: FloatArray | None = None,
     ) -> None:
         if not len(names) == len(coef) == len(se):
             raise ValueError(
@@ -55,7 +64,9 @@ class CoefficientDisplay:
         if not 0 < _check.real("level", level) < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}")
         self.names, self.coef, self.se = list(names), coef, se
-        self.level, self.quantity = level, quantity
+        self.level, self.quantity, self.shrunken = level, quantity, shrunken
+        reach = float(stats.norm.ppf(0.5 + level / 2)) * se
+        self.limits = np.column_stack([coef - reach, coef + reach]) if limits is None else limits
 
     @classmethod
     def from_estimator(
@@ -66,15 +77,18 @@ class CoefficientDisplay:
         scale: npt.ArrayLike | None = None,
         level: float = 0.95,
         ax: Any = None,
+        errorbar_kw: Style = None,
     ) -> Self:
         """Draw the slopes of a fitted MultiObservationRegressor with a linear class.
+
+        Names, coefficients and intervals are those of its ``summary(level)``.
 
         Parameters
         ----------
         estimator : fitted MultiObservationRegressor
-            With ``coef_`` and ``coef_cov_``.
+            With a linear class.
         names : sequence of str, optional
-            Features; by default those of the estimator, else x0, x1, …
+            Features; by default those of the summary.
         scale : array-like (p,), optional
             Multiplies coefficients and errors: the standard deviations of the features make them
             comparable.
@@ -82,33 +96,49 @@ class CoefficientDisplay:
             Of the intervals.
         ax : Axes, optional
             Where to draw.
+        errorbar_kw : dict, optional
+            Keywords of matplotlib for the points and intervals.
         """
-        coef = np.atleast_1d(np.asarray(estimator.coef_, dtype=np.float64))
-        spread = np.sqrt(np.diag(np.asarray(estimator.coef_cov_, dtype=np.float64)))
-        se = spread[spread.size - coef.size :]  # the intercept, if there is one, comes first
-        if names is None:
-            known = getattr(estimator, "feature_names_in_", None)
-            names = [f"x{i}" for i in range(coef.size)]
-            if known is not None and len(known) == coef.size:
-                names = list(known)
-        factor = np.ones(coef.size) if scale is None else np.asarray(scale, dtype=np.float64)
+        found = estimator.summary(level)
+        slopes = slice(len(found.names) - np.size(estimator.coef_), None)  # the intercept is first
+        table = found.table[slopes]
+        factor = np.ones(len(table)) if scale is None else _check.numbers("scale", scale)
+        if factor.shape != (len(table),):
+            raise ValueError(f"scale must have {len(table)} numbers, got shape {factor.shape}")
         suffix = "" if scale is None else ", per sd of the feature"
-        quantity = estimator.statistic_.title + suffix
-        return cls(names, coef * factor, se * np.abs(factor), level, quantity).plot(ax=ax)
+        return cls(
+            found.names[slopes] if names is None else names,
+            table[:, 0] * factor,
+            table[:, 1] * np.abs(factor),
+            level,
+            estimator.statistic_.title + suffix,
+            limits=np.sort(table[:, 4:6] * factor[:, None], axis=1),
+            shrunken=None if found.shrunken is None else found.shrunken[slopes] * factor,
+        ).plot(ax=ax, errorbar_kw=errorbar_kw)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Any = None, errorbar_kw: Style = None) -> Self:
         """Draw on new axes, or on those given."""
-        self.figure_, (self.ax_,) = axes(ax)
+        self.figure_, self.axes_ = axes(ax)
+        self.ax_ = self.axes_[0]
         places = np.arange(len(self.names))
-        reach = float(stats.norm.ppf(0.5 + self.level / 2))
         self.ax_.axvline(0, color=GREY, ls="--", lw=1, label="no effect")
-        self.ax_.errorbar(
-            self.coef, places, xerr=reach * self.se, fmt="o", color=BLUE, capsize=3, lw=1.5,
-            label=f"coefficient, {100 * self.level:g} % interval",
-        )  # fmt: skip
+        bars = {
+            "marker": "o", "linestyle": "", "color": BLUE, "capsize": 3, "linewidth": 1.5,
+            "elinewidth": 1.5, "label": f"coefficient, {100 * self.level:g} % interval",
+        }  # fmt: skip
+        reach = np.stack([self.coef - self.limits[:, 0], self.limits[:, 1] - self.coef])
+        self.errorbar_ = self.ax_.errorbar(
+            self.coef, places, xerr=reach, **styled(bars, errorbar_kw)
+        )
+        if self.shrunken is not None:
+            self.ax_.plot(
+                self.shrunken, places, "x", color=ORANGE, markersize=7, zorder=4,
+                label="shrunken, used by predict",
+            )  # fmt: skip
         self.ax_.set_yticks(places, self.names)
-        self.ax_.set_ylim(len(self.names) - 0.5, -0.5 - 0.15 * len(self.names))
-        what = f"coefficient of the {self.quantity}" if self.quantity else "coefficient"
-        self.ax_.set_xlabel(label(what, ""))
-        finish(self.ax_, place="upper right")
+        self.ax_.set_ylim(len(self.names) - 0.5, -0.5)
+        self.ax_.set_xlabel(
+            f"coefficient of the {self.quantity}" if self.quantity else "coefficient"
+        )
+        finish(self.ax_)
         return self

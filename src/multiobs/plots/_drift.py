@@ -5,7 +5,8 @@ from typing import Any, Self, final
 import numpy.typing as npt
 
 from multiobs import scoring
-from multiobs.plots._style import BLUE, GREY, ORANGE, axes, finish, label
+from multiobs.plots._columns import columns_of
+from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, finish, label, styled
 from multiobs.scoring import DriftCurve
 from multiobs.statistics import Statistic
 
@@ -21,8 +22,10 @@ class DriftBiasDisplay:
 
     Attributes
     ----------
-    figure_, ax_ : Figure, Axes
+    figure_, ax_, axes_ : Figure, Axes, ndarray with it
         Set by :meth:`plot`.
+    x_name : str
+        Whose units the widths have: the column's name after a data frame.
 
     Examples
     --------
@@ -35,52 +38,68 @@ class DriftBiasDisplay:
     3
     """
 
-    def __init__(self, curve: DriftCurve) -> None:
+    def __init__(self, curve: DriftCurve, x_name: str = "x") -> None:
         self.curve = curve
+        self.x_name = x_name
 
     @classmethod
     def from_data(
         cls,
         statistic: str | Statistic,
-        X: npt.ArrayLike,
+        X: Any,
         y: npt.ArrayLike,
         *,
         ax: Any = None,
-        x_label: str = "x",
+        x_label: str | None = None,
         y_unit: str | None = None,
+        line_kw: Style = None,
     ) -> Self:
         """Compute and draw the curve of rows (n, d), (n,)."""
-        return cls(scoring.drift_curve(statistic, X, y)).plot(ax=ax, x_label=x_label, y_unit=y_unit)
+        names = columns_of(X).names
+        made = cls(scoring.drift_curve(statistic, X, y), names[0] if len(names) == 1 else "x")
+        return made.plot(ax=ax, x_label=x_label, y_unit=y_unit, line_kw=line_kw)
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
-        X: npt.ArrayLike,
+        X: Any,
         y: npt.ArrayLike,
         *,
         ax: Any = None,
-        x_label: str = "x",
+        x_label: str | None = None,
         y_unit: str | None = None,
+        line_kw: Style = None,
     ) -> Self:
         """Draw the curve of an estimator's statistic on rows (n, d), (n,)."""
-        return cls.from_data(estimator.statistic, X, y, ax=ax, x_label=x_label, y_unit=y_unit)
-
-    def plot(self, *, ax: Any = None, x_label: str = "x", y_unit: str | None = None) -> Self:
-        """Draw on new axes, or on those given."""
-        c = self.curve
-        self.figure_, (self.ax_,) = axes(ax)
-        self.ax_.plot(
-            c.width, c.plain, "o-", ms=4, lw=1.8, color=ORANGE, label="labels as they are"
+        return cls.from_data(
+            estimator.statistic, X, y, ax=ax, x_label=x_label, y_unit=y_unit, line_kw=line_kw
         )
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        x_label: str | None = None,
+        y_unit: str | None = None,
+        line_kw: Style = None,
+    ) -> Self:
+        """Draw on new axes, or on those given; ``line_kw`` is for both curves."""
+        c = self.curve
+        self.figure_, self.axes_ = axes(ax)
+        self.ax_ = self.axes_[0]
+        look = {"marker": "o", "markersize": 4, "linewidth": 1.8, "color": ORANGE}
+        self.ax_.plot(c.width, c.plain, **styled({**look, "label": "labels as they are"}, line_kw))
         if c.carried is not None:
-            self.ax_.plot(
-                c.width, c.carried, "s--", ms=4, lw=1.8, color=BLUE,
-                label="labels carried along a smooth mean",
-            )  # fmt: skip
+            moved = {
+                **look, "marker": "s", "linestyle": "--", "color": BLUE,
+                "label": "labels transported along a smooth mean",
+            }  # fmt: skip
+            self.ax_.plot(c.width, c.carried, **styled(moved, line_kw))
         self.ax_.axvline(c.paper, color=GREY, ls=":", lw=1.2, label=f"paper's ε = {c.paper:.3g}")
         self.ax_.set_xscale("log")
-        self.ax_.set_xlabel(f"width of the windows, in the units of {x_label}")
+        where = self.x_name if x_label is None else x_label
+        self.ax_.set_xlabel(f"width of the windows, in the units of {where}")
         unit = c.statistic.unit_in(y_unit)
         self.ax_.set_ylabel(label(f"{c.statistic.title}, averaged over x", unit))
         if c.statistic.domain[0] == 0:

@@ -8,7 +8,19 @@ import numpy.typing as npt
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.estimator.regressor import MultiObservationRegressor
-from multiobs.plots._style import BLUE, GREY, ORANGE, SKY, axes, finish, label
+from multiobs.plots._columns import columns_of, label_name, read_labels
+from multiobs.plots._style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    SKY,
+    Style,
+    axes,
+    finish,
+    label,
+    ordinal,
+    styled,
+)
 from multiobs.statistics import Statistic
 from multiobs.transport.spline import SplinePilot
 
@@ -37,11 +49,15 @@ class FittedStatisticDisplay:
         Their level.
     mean : ndarray (g,) or None
         Mean of y on the grid, for the ribbons.
+    x_name, y_name : str
+        What the axes are called unless :meth:`plot` is told otherwise.
 
     Attributes
     ----------
-    figure_, axes_ : Figure, list of Axes
+    figure_, axes_, ax_ : Figure, ndarray of Axes, the first of them
         Set by :meth:`plot`.
+    line_, band_ : Line2D, PolyCollection or None
+        The fitted statistic and its band.
 
     Examples
     --------
@@ -62,26 +78,33 @@ class FittedStatisticDisplay:
         y: FloatArray,
         grid: FloatArray,
         fitted: FloatArray,
+        *,
         band: FloatArray | None = None,
         level: float | None = None,
         mean: FloatArray | None = None,
+        x_name: str = "x",
+        y_name: str = "y",
     ) -> None:
         self.statistic = statistic
         self.x, self.y, self.grid, self.fitted = x, y, grid, fitted
         self.band, self.level, self.mean = band, level, mean
+        self.x_name, self.y_name = x_name, y_name
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
-        X: npt.ArrayLike,
+        X: Any,
         y: npt.ArrayLike,
         *,
-        feature: int = 0,
+        feature: int | str = 0,
         level: float | None = 0.95,
         ax: Any = None,
-        x_label: str = "x",
+        x_label: str | None = None,
         y_unit: str | None = None,
+        scatter_kw: Style = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
     ) -> Self:
         """Draw a fitted estimator of a statistic.
 
@@ -89,53 +112,62 @@ class FittedStatisticDisplay:
         ----------
         estimator : fitted regressor with a ``statistic``
             Ours or a baseline; the band is ``predict_interval`` of ours.
-        X, y : array-like (n, d), (n,)
+        X, y : array-like or data frame (n, d), (n,)
             Data to show.
-        feature : int
-            The column of X on the axis; the others are held at their medians.
+        feature : int or str
+            The column of X on the axis; the others are held at their medians, or at their
+            commonest value where they are no numbers.
         level : float or None
             Level of the band; None draws none.
         ax : Axes or list of Axes, optional
             Where to draw.
         x_label, y_unit : str, optional
-            Name (and unit) of x, unit of y.
+            Name (and unit) of x, the column's name by default; unit of y.
+        scatter_kw, line_kw, band_kw : dict, optional
+            Keywords of matplotlib for the data, the fitted line and its band.
         """
-        positions: FloatArray = np.asarray(X, dtype=np.float64)
-        positions = positions[:, None] if positions.ndim == 1 else positions
-        column = _check.integer("feature", feature, low=0)
-        grid = np.linspace(positions[:, column].min(), positions[:, column].max(), 201)
-        at = np.tile(np.median(positions, axis=0), (grid.size, 1))
-        at[:, column] = grid
+        columns = columns_of(X)
+        place = columns.index(feature)
+        across = columns.values(place)
+        at = columns.along(place, np.linspace(across.min(), across.max(), 201))
         band = None
         if level is not None and isinstance(estimator, MultiObservationRegressor):
             band = np.asarray(estimator.predict_interval(at, level))
-        return cls._drawn(
-            statistics.resolve(estimator.statistic),
-            positions,
-            np.asarray(y, dtype=np.float64),
-            column,
-            at,
+        what = statistics.resolve(estimator.statistic)
+        labels = read_labels(y)
+        made = cls(
+            what,
+            across,
+            labels,
+            columns_of(at).values(place),
             np.asarray(estimator.predict(at), dtype=np.float64),
-            band,
-            level if band is not None else None,
-            ax,
-            x_label,
-            y_unit,
+            band=band,
+            level=level if band is not None else None,
+            mean=_mean(what, columns.numbers(), labels, columns_of(at).numbers()),
+            x_name=columns.names[place],
+            y_name=label_name(y),
         )
+        return made.plot(
+            ax=ax, x_label=x_label, y_unit=y_unit, scatter_kw=scatter_kw, line_kw=line_kw,
+            band_kw=band_kw,
+        )  # fmt: skip
 
     @classmethod
     def from_predictions(
         cls,
         statistic: str | Statistic,
-        X: npt.ArrayLike,
+        X: Any,
         y: npt.ArrayLike,
         prediction: npt.ArrayLike,
         *,
         band: npt.ArrayLike | None = None,
         level: float | None = None,
         ax: Any = None,
-        x_label: str = "x",
+        x_label: str | None = None,
         y_unit: str | None = None,
+        scatter_kw: Style = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
     ) -> Self:
         """Draw predictions of anybody at the rows of one column of x.
 
@@ -149,94 +181,88 @@ class FittedStatisticDisplay:
             Limits at the rows.
         level : float, optional
             Their level.
-        ax, x_label, y_unit
+        ax, x_label, y_unit, scatter_kw, line_kw, band_kw
             As in :meth:`from_estimator`.
         """
-        positions: FloatArray = np.asarray(X, dtype=np.float64)
-        positions = positions[:, None] if positions.ndim == 1 else positions
-        if positions.shape[1] != 1:
-            raise ValueError(f"predictions need one column of x, got {positions.shape[1]}")
-        order = np.argsort(positions[:, 0], kind="stable")
-        r = np.broadcast_to(np.asarray(prediction, dtype=np.float64), (order.size,))
-        limits = None if band is None else np.asarray(band, dtype=np.float64)[order]
-        return cls._drawn(
-            statistics.resolve(statistic),
-            positions,
-            np.asarray(y, dtype=np.float64),
-            0,
-            positions[order],
-            r[order],
-            limits,
-            level,
-            ax,
-            x_label,
-            y_unit,
-        )
+        columns = columns_of(X)
+        if columns.count != 1:
+            raise ValueError(f"predictions need one column of x, got {columns.count}")
+        x, labels, what = columns.values(0), read_labels(y), statistics.resolve(statistic)
+        order = np.argsort(x, kind="stable")
+        r = np.broadcast_to(_check.numbers("prediction", prediction), (order.size,))
+        limits = None if band is None else _check.numbers("band", band)[order]
+        made = cls(
+            what, x, labels, x[order], r[order],
+            band=limits, level=level, mean=_mean(what, x[:, None], labels, x[order][:, None]),
+            x_name=columns.names[0], y_name=label_name(y),
+        )  # fmt: skip
+        return made.plot(
+            ax=ax, x_label=x_label, y_unit=y_unit, scatter_kw=scatter_kw, line_kw=line_kw,
+            band_kw=band_kw,
+        )  # fmt: skip
 
-    @classmethod
-    def _drawn(
-        cls,
-        statistic: Statistic,
-        X: FloatArray,
-        y: FloatArray,
-        column: int,
-        at: FloatArray,
-        fitted: FloatArray,
-        band: FloatArray | None,
-        level: float | None,
-        ax: Any,
-        x_label: str,
-        y_unit: str | None,
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        x_label: str | None = None,
+        y_unit: str | None = None,
+        scatter_kw: Style = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
     ) -> Self:
-        if y.ndim != 1:
-            raise ValueError(f"the display needs y with one column, got shape {y.shape}")
-        mean = None
-        if statistic.moments is not None and statistic.moments.spread is not None:
-            mean = SplinePilot().fit(X, y).predict(at)
-        made = cls(statistic, X[:, column], y, at[:, column], fitted, band, level, mean)
-        return made.plot(ax=ax, x_label=x_label, y_unit=y_unit)
-
-    def plot(self, *, ax: Any = None, x_label: str = "x", y_unit: str | None = None) -> Self:
         """Draw on new axes, or on those given (two when the statistic has its own panel)."""
         over = self.statistic.shift == "equivariant" and self.statistic.scale == 1
         self.figure_, self.axes_ = axes(ax, 1 if over else 2)
+        self.ax_ = self.axes_[0]
         top, bottom = self.axes_[0], self.axes_[-1]
         step = max(1, -(-self.x.size // _POINTS))
-        shown = f"data ({self.x.size} rows)" if step == 1 else f"data (every {step}th row)"
+        shown = f"data ({self.x.size} rows)"
+        if step > 1:
+            shown = f"data (every {ordinal(step)} of {self.x.size} rows)"
+        dots = {"marker": ".", "markersize": 3, "linestyle": "", "color": GREY, "alpha": 0.5}
         top.plot(
-            self.x[::step], self.y[::step], ".", ms=3, color=GREY, alpha=0.5, label=shown, zorder=1
+            self.x[::step],
+            self.y[::step],
+            **styled(dots | {"label": shown, "zorder": 1}, scatter_kw),
         )
         if self.mean is not None:
             self._ribbons(top)
-        unit = self.statistic.unit_in(y_unit)
         name = self.statistic.title
+        self.band_ = None
         if self.band is not None:
             share = "band" if self.level is None else f"{100 * self.level:g} % confidence band"
-            bottom.fill_between(
-                self.grid, self.band[:, 0], self.band[:, 1], color=ORANGE, alpha=0.25, lw=0,
-                label=share, zorder=2,
-            )  # fmt: skip
-        bottom.plot(self.grid, self.fitted, color=ORANGE, lw=2, label=f"fitted {name}", zorder=3)
-        top.set_ylabel(label("y", "" if y_unit is None else y_unit))
+            shade = {"color": ORANGE, "alpha": 0.25, "linewidth": 0, "label": share, "zorder": 2}
+            self.band_ = bottom.fill_between(
+                self.grid, self.band[:, 0], self.band[:, 1], **styled(shade, band_kw)
+            )
+        look = {"color": ORANGE, "linewidth": 2, "label": f"fitted {name}", "zorder": 3}
+        (self.line_,) = bottom.plot(self.grid, self.fitted, **styled(look, line_kw))
+        top.set_ylabel(label(self.y_name, "" if y_unit is None else y_unit))
         if not over:
-            bottom.set_ylabel(label(name, unit))
+            bottom.set_ylabel(label(name, self.statistic.unit_in(y_unit)))
             if self.statistic.domain[0] == 0 and np.min(self.fitted) >= 0:
                 bottom.set_ylim(bottom=0)
-        bottom.set_xlabel(x_label)
-        for each in dict.fromkeys(self.axes_):
+        bottom.set_xlabel(self.x_name if x_label is None else x_label)
+        for each in self.axes_:
             finish(each)
         return self
 
     def _ribbons(self, ax: Any) -> None:
         moments = self.statistic.moments
-        assert self.mean is not None
-        assert moments is not None
-        assert moments.spread is not None
+        if self.mean is None or moments is None or moments.spread is None:
+            return
         sd = moments.spread(self.fitted)
         for times, shade in ((2, 0.25), (1, 0.4)):
             ax.fill_between(
                 self.grid, self.mean - times * sd, self.mean + times * sd, color=SKY, alpha=shade,
-                lw=0, label=f"mean ± {times if times > 1 else ''}{' ' if times > 1 else ''}sd",
-                zorder=2,
+                linewidth=0, label="mean ± sd" if times == 1 else f"mean ± {times} sd", zorder=2,
             )  # fmt: skip
-        ax.plot(self.grid, self.mean, color=BLUE, lw=1.5, label="mean (spline)", zorder=3)
+        ax.plot(self.grid, self.mean, color=BLUE, linewidth=1.5, label="mean (spline)", zorder=3)
+
+
+def _mean(what: Statistic, X: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray | None:
+    """Mean of y at places, for statistics whose value tells the spread about it."""
+    if what.moments is None or what.moments.spread is None:
+        return None
+    return np.asarray(SplinePilot().fit(X, y).predict(at))

@@ -6,7 +6,7 @@ from typing import Any, Self, final
 import numpy.typing as npt
 
 from multiobs import scoring
-from multiobs.plots._style import CYCLE, DASHES, GREY, axes, finish, label
+from multiobs.plots._style import CYCLE, DASHES, GREY, Style, axes, finish, label, styled
 from multiobs.samplers import Sampler
 from multiobs.scoring import Murphy
 from multiobs.statistics import Statistic
@@ -23,8 +23,10 @@ class MurphyDisplay:
 
     Attributes
     ----------
-    figure_, axes_ : Figure, list of Axes
+    figure_, axes_, ax_ : Figure, ndarray of Axes, the first of them
         Set by :meth:`plot`; with two forecasts, a second panel holds their difference.
+    lines_ : list of Line2D
+        One of each forecast.
 
     Examples
     --------
@@ -51,10 +53,12 @@ class MurphyDisplay:
         sampler: str | Sampler = "adjacent",
         ax: Any = None,
         y_unit: str | None = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
     ) -> Self:
         """Draw named predictions, each (n,) or a number, at held-out rows (n, d), (n,)."""
         curve = scoring.murphy_curve(statistic, X, y, predictions, sampler)
-        return cls(curve).plot(ax=ax, y_unit=y_unit)
+        return cls(curve).plot(ax=ax, y_unit=y_unit, line_kw=line_kw, band_kw=band_kw)
 
     @classmethod
     def from_estimators(
@@ -67,32 +71,54 @@ class MurphyDisplay:
         sampler: str | Sampler = "adjacent",
         ax: Any = None,
         y_unit: str | None = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
     ) -> Self:
         """Draw named fitted estimators on held-out rows (n, d), (n,)."""
         predictions = {name: model.predict(X) for name, model in estimators.items()}
         return cls.from_predictions(
-            statistic, X, y, predictions, sampler=sampler, ax=ax, y_unit=y_unit
-        )
+            statistic, X, y, predictions, sampler=sampler, ax=ax, y_unit=y_unit, line_kw=line_kw,
+            band_kw=band_kw,
+        )  # fmt: skip
 
-    def plot(self, *, ax: Any = None, y_unit: str | None = None) -> Self:
-        """Draw on new axes, or on those given (two of them for two forecasts)."""
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        y_unit: str | None = None,
+        line_kw: Style = None,
+        band_kw: Style = None,
+    ) -> Self:
+        """Draw on new axes, or on those given (two of them for two forecasts).
+
+        ``line_kw`` and ``band_kw`` are keywords of matplotlib for the curves of the forecasts and
+        for the interval of their difference.
+        """
         c = self.curve
         pair = c.difference is not None and c.difference_se is not None
         self.figure_, self.axes_ = axes(ax, 2 if pair else 1, (3, 2) if pair else None)
-        top, bottom = self.axes_[0], self.axes_[-1]
+        self.ax_ = top = self.axes_[0]
+        bottom = self.axes_[-1]
         unit = c.statistic.unit_in(y_unit)
+        self.lines_ = []
         for i, name in enumerate(c.names):
-            top.plot(c.theta, c.scores[i], color=CYCLE[i % 7], ls=DASHES[i % 7], lw=1.8, label=name)
+            look = {"color": CYCLE[i % 7], "linestyle": DASHES[i % 7], "linewidth": 1.8}
+            self.lines_ += top.plot(
+                c.theta, c.scores[i], **styled({**look, "label": name}, line_kw)
+            )
         top.set_ylabel(label("mean elementary score", unit))
         top.set_ylim(bottom=0)
         finish(top)
         if c.difference is not None and c.difference_se is not None:
             half = 1.96 * c.difference_se
             bottom.axhline(0, color=GREY, lw=1, ls="--")
+            shade = {"color": CYCLE[2], "alpha": 0.25, "linewidth": 0}
             bottom.fill_between(
-                c.theta, c.difference - half, c.difference + half, color=CYCLE[2], alpha=0.25,
-                lw=0, label="95 % pointwise interval",
-            )  # fmt: skip
+                c.theta,
+                c.difference - half,
+                c.difference + half,
+                **styled({**shade, "label": "95 % pointwise interval"}, band_kw),
+            )
             bottom.plot(
                 c.theta, c.difference, color=CYCLE[2], lw=1.8, label=f"{c.names[0]} − {c.names[1]}"
             )
