@@ -15,7 +15,8 @@ from joblib import Parallel, delayed
 from multiobs._progress import progress
 from multiobs._types import FloatArray
 from multiobs.fit import Problem, RegressorFit, fit_regressor
-from multiobs.inference.meat import meat
+from multiobs.inference.gradient import Gradient
+from multiobs.inference.variance import meat
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
 from multiobs.sums import Pooled, pool
@@ -114,6 +115,6 @@ def constant_error(problem: Problem) -> float:
     w = np.array([_root(totals)])
     terms = [Term(kernel, (w,) * k) for k, kernel in enumerate(kernels)]
     ones = np.ones((problem.n_rows, 1))
-    found = meat(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit)
+    found = meat(Gradient(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit))
     slope = sum(k * total * w[0] ** (k - 1) for k, total in enumerate(totals) if k)
     return float(np.sqrt(max(found.variance()[0, 0], 0.0)) / abs(slope))

@@ -9,6 +9,7 @@ from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, some_rows
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.sandwich import Covariance, covariance
+from multiobs.inference.score_test import score_test
 from multiobs.inference.wald import TestResult, varying_directions, wald
 
 
@@ -70,7 +71,9 @@ class Inference:
                 f"R must have {p} columns (intercept first, then slopes), got {R.shape[1]}"
             )
         q = np.broadcast_to(q, (R.shape[0],))
-        return wald(self.estimate, self.coef_cov, R, q, self.df, "R b = q")
+        jacobian = self._jacobian()
+        origin = self.estimate - jacobian @ self.fit.w
+        return self._test(R @ jacobian, q - R @ origin, "R b = q")
 
     def constant(self) -> TestResult:
         """Test that the fitted statistic is the same at all rows."""
@@ -78,9 +81,20 @@ class Inference:
         R = varying_directions(some_rows(self.fit.design.features(problem.X)))
         if R.shape[0] == 0:
             raise ValueError("the features must vary over the rows, got constant ones only")
-        name = f"{problem.statistic!r} is constant in x"
-        return wald(self.fit.w, self.covariance.matrix, R, np.zeros(R.shape[0]), self.df, name)
+        return self._test(R, np.zeros(R.shape[0]), f"{problem.statistic!r} is constant in x")
+
+    def _test(self, R: FloatArray, q: FloatArray, what: str) -> TestResult:
+        """Test hypotheses about the design's coefficients: one by its t, several by their score."""
+        left, sizes, right = np.linalg.svd(R, full_matrices=False)
+        if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
+            R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]
+            return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
+        return score_test(self.fit, R, q, what)
+
+    def _jacobian(self) -> FloatArray:
+        """Derivative of the user's coefficients in those of the design."""
+        return np.asarray(self.fit.design.jacobian() * self.units.factor)
 
     def _outward(self, matrix: FloatArray) -> FloatArray:
-        jacobian = self.fit.design.jacobian() * self.units.factor
+        jacobian = self._jacobian()
         return np.asarray(jacobian @ matrix @ jacobian.T)

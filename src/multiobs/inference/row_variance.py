@@ -17,7 +17,8 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.fit.links import LinkedLoss
 from multiobs.fit.penalised import RowProblem, Variance
 from multiobs.inference.chain import Chain, draw_in_graph
-from multiobs.inference.meat import inflation, mutual
+from multiobs.inference.gradient import inflation
+from multiobs.inference.meat_of_rows import mutual
 from multiobs.sums.contraction import tuple_weights
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, spread_evenly
 

@@ -7,9 +7,11 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk, framed
+from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
-from multiobs.inference.meat import Meat, meat
+from multiobs.inference.meat import Meat, positive_part
 from multiobs.inference.skewness import Third
+from multiobs.inference.variance import meat
 from multiobs.sums.scores import slope_of
 
 
@@ -64,9 +66,9 @@ def covariance(fit: LinearFit) -> Covariance:
     labels.  Degrees of freedom follow Satterthwaite: V is a sum over nearly independent units,
     and how unequal these are says how well it is known.
     """
-    bread = _inverse(_hessian(fit.risk, fit.w))
-    found = _pooled_meat(fit) if fit.pooled else _meat(fit)
-    V = _positive_part(found.variance())
+    bread = inverse_of(hessian_of(fit.risk, fit.w))
+    found = meat(gradient_of(fit))
+    V = positive_part(found.variance())
     df = degrees_of_freedom(found, V)
     naive = bread @ found.naive @ bread
     return Covariance(bread @ V @ bread, naive, df, found.kind, bread, found.third)
@@ -89,51 +91,45 @@ def degrees_of_freedom(found: Meat, V: FloatArray) -> float:
     return float(np.clip(2.0 / p * q.sum() ** 2 / noise, 1.0, n))
 
 
-def _meat(fit: LinearFit) -> Meat:
-    problem = fit.problem
-    w = problem.held(fit.w)
-    slope = slope_of(problem.statistic.loss, w, problem.held_reference(fit.reference))
-    return meat(
-        slope,
-        problem.tuples,
-        problem.features(fit.design),
-        problem.residuals.labels,
-        w,
-        problem.weight,
-        fit.w.size,
-        problem.limit,
-    )
-
-
-def _pooled_meat(fit: LinearFit) -> Meat:
-    """Scores of rows whose tuples were pooled, each tuple put at the row it is counted for.
+def gradient_of(
+    fit: LinearFit, w: FloatArray | None = None, free: FloatArray | None = None
+) -> Gradient:
+    """What the gradient of a fit's risk is summed from, at its own or other coefficients.
 
     Nonlinear features, and labels that were divided by a pilot of their spread, vary little
-    inside a neighbourhood; this approximation is as good as the pooling itself.
+    inside a neighbourhood: where tuples were pooled, each is put at the row it is counted for,
+    which is as good as the pooling itself.
+
+    Parameters
+    ----------
+    fit : LinearFit
+        What was fitted.
+    w : ndarray (p,), optional
+        Coefficients; those of the fit by default.
+    free : ndarray (p, f), optional
+        Directions in which they were free to move.
     """
-    problem, p = fit.problem, fit.w.size
-    weight = problem.weight
-    w = np.concatenate([fit.w, [-1.0, 0.0]])
+    problem, tuples = fit.problem, fit.problem.tuples
+    at = fit.w if w is None else w
+    labels, weight, p = problem.residuals.labels, problem.weight, at.size
+    if not fit.pooled:
+        held = problem.held(at)
+        slope = slope_of(problem.statistic.loss, held, problem.held_reference(fit.reference))
+        Z = problem.features(fit.design)
+        return Gradient(slope, tuples, Z, labels, held, weight, p, problem.limit, free=free)
+    held = np.concatenate([at, [-1.0, 0.0]])
     level = np.concatenate([np.zeros(p + 1), [1.0]])
-    slope = slope_of(problem.statistic.loss, w, None if fit.reference is None else level)
+    slope = slope_of(problem.statistic.loss, held, None if fit.reference is None else level)
     z, reference, size = framed(problem, fit.design, fit.reference, problem.X)
-    share = size ** (1.0 / problem.tuples.arity)
+    share = size ** (1.0 / tuples.arity)
     if np.any(share != 1.0):
         weight = share if weight is None else share * weight
-    return meat(
-        slope,
-        problem.tuples,
-        np.column_stack([z, reference]),
-        problem.residuals.labels,
-        w,
-        weight,
-        p,
-        problem.limit,
-        local=True,
-    )
+    Z = np.column_stack([z, reference])
+    return Gradient(slope, tuples, Z, labels, held, weight, p, problem.limit, True, free)
 
 
-def _hessian(risk: Risk, w: FloatArray) -> FloatArray:
+def hessian_of(risk: Risk, w: FloatArray) -> FloatArray:
+    """Second derivative (p, p) of a risk, by differences of the gradient where it has none."""
     found = risk.hessian(w)
     if found is None:  # a loss without a second derivative: differences of the gradient
         columns = []
@@ -145,18 +141,9 @@ def _hessian(risk: Risk, w: FloatArray) -> FloatArray:
     return np.asarray((found + found.T) / 2)
 
 
-def _inverse(A: FloatArray) -> FloatArray:
+def inverse_of(A: FloatArray) -> FloatArray:
+    """Pseudo-inverse of a Hessian in columns of equal size."""
     size = np.sqrt(np.abs(np.diag(A)))
     size = np.where(size > 0, size, 1.0)
     inner = np.linalg.pinv(A / np.outer(size, size), rcond=1e-12, hermitian=True)
     return np.asarray(inner / np.outer(size, size))
-
-
-def _positive_part(V: FloatArray) -> FloatArray:
-    """Project on the positive semidefinite matrices: V is unbiased, but can miss them."""
-    size = np.sqrt(np.maximum(np.abs(np.diag(V)), 1e-300))
-    values, vectors = np.linalg.eigh(V / np.outer(size, size))
-    if values[0] >= 0:
-        return V
-    kept = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return np.asarray(kept * np.outer(size, size))

@@ -1,4 +1,4 @@
-"""Wald tests of linear hypotheses about the coefficients."""
+"""Tests of linear hypotheses about the coefficients: their result, and Wald's."""
 
 from dataclasses import dataclass
 from typing import final
@@ -17,13 +17,20 @@ class TestResult:
     Attributes
     ----------
     hypothesis : str
-        What is tested.
+        What is tested: the null hypothesis, not a finding.
     statistic : float
-        F, the mean squared t of the hypotheses.
+        F: the squared t of one hypothesis, or the score statistic divided by their number.
     df_num, df_denom : float
-        Degrees of freedom.
+        Degrees of freedom; infinite where the reference is chi-squared.
     p_value : float
         Probability of an F as large under the hypothesis.
+
+    Examples
+    --------
+    >>> print(TestResult("b = 0", 4.0, 1, 20.0, 0.0593))
+    H0: b = 0. F(1, 20.0) = 4.000, p = 0.0593
+    >>> print(TestResult("b = 0", 2.0, 3, np.inf, 0.1116))
+    H0: b = 0. Score test: chi2(3) = 6.000, p = 0.1116
     """
 
     __test__ = False  # pytest: not a test case
@@ -35,22 +42,22 @@ class TestResult:
     p_value: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.hypothesis}: F({self.df_num}, {self.df_denom:.1f}) = {self.statistic:.3f}, "
-            f"p = {self.p_value:.4g}"
-        )
+        found = f"F({self.df_num}, {self.df_denom:.1f}) = {self.statistic:.3f}"
+        if not np.isfinite(self.df_denom):
+            found = f"Score test: chi2({self.df_num}) = {self.statistic * self.df_num:.3f}"
+        return f"H0: {self.hypothesis}. {found}, p = {self.p_value:.4g}"
 
 
 def wald(
     estimate: FloatArray, cov: FloatArray, R: FloatArray, q: FloatArray, df: float, what: str
 ) -> TestResult:
-    r"""Test R b = q by :math:`F = (Rb - q)' (R C R')^{-1} (Rb - q) / h`, h hypotheses.
+    r"""Test one hypothesis R b = q by the square of its t, (Rb - q)² / (R C R').
 
     Parameters
     ----------
     estimate, cov : ndarray (p,), (p, p)
         Coefficients b and their covariance C.
-    R, q : ndarray (h, p), (h,)
+    R, q : ndarray (1, p), (1,)
         The hypothesis.
     df : float
         Degrees of freedom of C.
@@ -59,21 +66,13 @@ def wald(
 
     Examples
     --------
-    >>> wald(np.array([2.0]), np.eye(1), np.eye(1), np.zeros(1), np.inf, "b = 0").statistic
+    >>> wald(np.array([2.0]), np.eye(1), np.eye(1), np.zeros(1), 10.0, "b = 0").statistic
     4.0
     """
-    gap = R @ estimate - q
-    spread = R @ cov @ R.T
-    size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
-    inner = spread / np.outer(size, size)
-    rank = int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True))
-    rank = max(rank, 1)
-    scaled = gap / size
-    found = float(scaled @ np.linalg.pinv(inner, rcond=1e-10, hermitian=True) @ scaled) / rank
-    # Hotelling's correction: with several hypotheses C has fewer degrees of freedom to give
-    left = max(df - rank + 1.0, 1.0)
-    value = found * left / max(df, 1.0) if np.isfinite(df) else found
-    return TestResult(what, value, rank, left, float(stats.f.sf(value, rank, left)))
+    gap = float((R @ estimate - q)[0])
+    spread = float((R @ cov @ R.T)[0, 0])
+    value = gap**2 / max(spread, 1e-300)
+    return TestResult(what, value, 1, df, float(stats.f.sf(value, 1, df)))
 
 
 def varying_directions(Z: FloatArray) -> FloatArray:

@@ -10,11 +10,11 @@ the overlaps are too many to list (wide windows, where c is mostly one).
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.scoring._heldout import HeldOut
+from multiobs.sums.overlaps import incidence, tuple_overlap
 
 Errors = Literal["shared", "hac"]
 LISTED = 20_000_000  # overlaps of tuples that are listed one by one
@@ -68,20 +68,14 @@ def shared(U: FloatArray, members: IntArray, n_rows: int) -> FloatArray:
     >>> shared(u, pairs, 5)
     array([[2.]])
     """
-    t, m = members.shape
-    entries = np.ones(t * m)
-    rows = np.repeat(np.arange(t), m)
-    incidence = sparse.csr_array((entries, (rows, members.reshape(-1))), shape=(t, n_rows))
-    use = np.bincount(members.reshape(-1), minlength=n_rows).astype(np.float64)
-    g = incidence.T @ U
-    within = U.T @ U
+    m = members.shape[1]
+    g = incidence(members, n_rows).T @ U
     by_rows = np.asarray(g.T @ g)
-    if float(use @ use) <= LISTED:
-        overlap = incidence @ incidence.T
-        overlap.data = np.ones_like(overlap.data)
-        found = np.asarray(U.T @ (overlap @ U))
+    overlap = tuple_overlap(members, n_rows, LISTED)
+    if overlap is not None:
+        found = np.asarray(U.T @ overlap.spread(U))
     else:
-        found = by_rows - (m - 1) * within
+        found = by_rows - (m - 1) * (U.T @ U)
     # The sum above is right on average but may come out negative on few tuples; weights c/m for c
     # common rows (Bartlett's, for sliding windows) cannot.
     return np.asarray(0.5 * (found + found.T) if _positive(found) else by_rows / m)

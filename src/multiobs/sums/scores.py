@@ -30,25 +30,6 @@ from multiobs.sums.contraction import (
 )
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
-SAMPLED = 20_000  # tuples from which the sum of squared tuple scores is estimated
-
-
-@final
-@dataclass(frozen=True)
-class Scores:
-    """Scores of rows and of tuples.
-
-    Attributes
-    ----------
-    rows : ndarray (n, p)
-        g_i, the summed scores of the tuples that contain row i.
-    tuples_outer : ndarray (p, p)
-        Σ_t s_t s_t', exactly or from a random subset of the tuples.
-    """
-
-    rows: FloatArray
-    tuples_outer: FloatArray
-
 
 @final
 @dataclass(frozen=True)
@@ -91,56 +72,6 @@ def slope_of(loss: Loss, w: FloatArray, reference: FloatArray | None = None) -> 
     return loss if not terms or (needs_level and reference is None) else terms
 
 
-def row_scores(
-    loss: Loss,
-    tuples: TupleSet,
-    Z: Features,
-    y: FloatArray,
-    w: FloatArray,
-    *,
-    weight: FloatArray | None = None,
-    reference: FloatArray | None = None,
-    rng: np.random.Generator | None = None,
-    limit: int = LIMIT,
-) -> Scores:
-    """Scores of all rows at coefficients w, by the same sums as the risk.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    tuples : TupleSet
-        Which rows go together.
-    Z : ndarray (n, p) or Lifted
-        Features of the rows.
-    y : ndarray (n,) or (n, s)
-        Labels.
-    w : ndarray (p,)
-        Coefficients.
-    weight : ndarray (n,), optional
-        Weights of the rows, multiplied within a tuple.
-    reference : ndarray (p,), optional
-        Coefficients of the reference level of a root-type loss.
-    rng : Generator, optional
-        For the random subset of tuples; seeded with 0 by default.
-
-    Returns
-    -------
-    Scores
-    """
-    slope = slope_of(loss, w, reference)
-    rows = sum_scores(slope, tuples, Z, y, w, weight, limit=limit)
-    few = tuples.count() <= 4 * SAMPLED
-    drawn = tuples.listed() if few else tuples.sample(SAMPLED, rng or np.random.default_rng(0))
-    s = tuple_scores(slope, drawn, Z, y, w, weight)
-    if not few and drawn.weight is not None and not isinstance(tuples, Tuples):
-        # s holds the share of each drawn tuple twice over, and a sum of squares wants it once
-        s = s / np.sqrt(drawn.weight)[:, None]
-    elif not few and drawn.weight is not None:
-        s = s * np.sqrt(drawn.count() / tuples.count())
-    return Scores(rows, np.asarray(s.T @ s))
-
-
 def sum_scores(
     slope: Slope,
     tuples: TupleSet,
@@ -158,8 +89,16 @@ def sum_scores(
     ----------
     slope : sequence of Term, or Loss
         The derivative of the loss, from :func:`slope_of`.
-    tuples, Z, y, w, weight
-        As in :func:`row_scores`.
+    tuples : TupleSet
+        Which rows go together.
+    Z : ndarray (n, p) or Lifted
+        Features of the rows.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    w : ndarray (p,)
+        Coefficients.
+    weight : ndarray (n,) or None
+        Weights of the rows, multiplied within a tuple.
     by_anchor : bool
         Whether a tuple counts for its anchor (first member) only.
     """

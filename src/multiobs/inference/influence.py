@@ -1,0 +1,96 @@
+r"""What each row alone contributes to the gradient when metasamples share labels.
+
+The summed scores :math:`g_i` of the tuples that contain row i hold the noise of its neighbours as
+well.  With :math:`s_t \approx \sum_{j \in t} h_j` (Hoeffding's first projection) and
+:math:`\kappa_i` tuples at row i,
+
+.. math:: g_i \approx \kappa_i h_i + (m - 1)\, \kappa_i\, \bar h_{\text{around } i},
+
+and the mean of the neighbours' :math:`g`, over tuples without row i, is about
+:math:`m\,\kappa_i\,\bar h_{\text{around } i}`.  Less :math:`(m-1)/m` of it, row i is left with
+:math:`u_i \approx \kappa_i h_i`: nearly independent, with the gradient as their sum.  What the
+statistic's own movement adds to the scores near x under a hypothesis that is false goes as well.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.inference.meat import Meat
+from multiobs.sums.overlaps import neighbour_sums
+from multiobs.tuples import Tuples, TupleSet, Windows, membership_counts
+
+
+@final
+@dataclass(frozen=True)
+class Influences:
+    """Contributions of rows to the gradient.
+
+    Attributes
+    ----------
+    rows : ndarray (n, p)
+        What each row alone contributes.
+    n_neighbours : ndarray (n,)
+        How many rows share a tuple with it.
+    arity : int
+        Rows in a tuple.
+    """
+
+    rows: FloatArray
+    n_neighbours: FloatArray
+    arity: int
+
+    def outer(self) -> FloatArray:
+        r"""Sum of outer products, as large on average as :math:`\sum_i g_i g_i'` would be.
+
+        The neighbours' noise that was taken out, :math:`(m-1)^2/N_i` of a row's own, is what
+        sums of squared :math:`g` have too much and their correction takes off.
+        """
+        share = 1.0 + (self.arity - 1) ** 2 / np.maximum(self.n_neighbours, 1.0)
+        return np.asarray((self.rows * share[:, None]).T @ self.rows)
+
+
+def influences(g: FloatArray, tuples: TupleSet) -> Influences:
+    """Take the neighbours' noise out of summed scores.
+
+    Parameters
+    ----------
+    g : ndarray (n, p)
+        Summed scores of the tuples that contain each row.
+    tuples : TupleSet
+        Which rows go together.
+
+    Examples
+    --------
+    >>> from multiobs.tuples import Windows
+    >>> everyone = Windows(np.arange(50), np.full(50, 50), arity=2)
+    >>> h = np.where(np.arange(50) == 7, 1.0, 0.0)[:, None]  # one row that matters
+    >>> g = 49.0 * h + (h.sum() - h)
+    >>> influences(g, everyone).rows[[6, 7]].ravel().round(2).tolist()
+    [0.0, 49.0]
+    """
+    m, counts = tuples.arity, membership_counts(tuples)
+    both = neighbour_sums(tuples, np.column_stack([g, counts, np.ones(counts.size)]))
+    near, near_counts, number = both[:, :-2], both[:, -2], both[:, -1]
+    near = near - (m - 1) * g  # a tuple that contains the row itself says nothing about others
+    left = near_counts - (m - 1) * counts
+    share = np.where(left > 0.5, counts / np.maximum(left, 0.5), 0.0)
+    return Influences(g - (m - 1) / m * share[:, None] * near, number, m)
+
+
+def row_scores(found: Meat, tuples: TupleSet) -> FloatArray:
+    """Summed scores (n, p) of the tuples that contain each row, from those of any units."""
+    if found.kind == "rows":
+        return found.units
+    if isinstance(tuples, Windows) and found.kind == "anchors":
+        (full,) = np.nonzero(tuples.n_partners == tuples.arity - 1)
+        members = tuples.order[full[:, None] + np.arange(tuples.arity)]
+        part, scores = Tuples(members, tuples.n_rows), found.units[full]
+    else:
+        part, scores = tuples.listed(), found.units
+    out = np.zeros((tuples.n_rows, scores.shape[1]))
+    for column in part.members.T:
+        np.add.at(out, column, scores)
+    return out

@@ -1,0 +1,153 @@
+"""Variance of the gradient from the summed scores of the tuples that contain each row."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.inference.chain import Chain, draw_in_graph
+from multiobs.inference.gradient import Gradient, inflation
+from multiobs.inference.meat import Meat
+from multiobs.inference.meat_of_windows import recurring
+from multiobs.inference.pairs import pair_row_sums
+from multiobs.inference.skewness import Third, of_independent, of_pairs
+from multiobs.statistics.kernels import Monomials
+from multiobs.statistics.losses import Loss
+from multiobs.sums.overlaps import Independent, Placed, anchor_overlap
+from multiobs.sums.scores import Term, sum_scores
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows, membership_counts, spread_evenly
+
+SAMPLED = 1_000  # tuples drawn for what rows count twice
+NARROW = 0.1  # movement of features inside a window that scores of rows may neglect
+
+
+def meat_of_rows(gradient: Gradient) -> Meat:
+    """Sum over rows, less what tuples that share several rows count more than once.
+
+    Parameters
+    ----------
+    gradient : Gradient
+        What is summed.
+    """
+    tuples, arity = gradient.tuples, gradient.tuples.arity
+    count, counts = tuples.count(), membership_counts(tuples)
+    g = row_sums(gradient, counts)
+    few = count <= 4 * SAMPLED and arity == 2
+    drawn = spread_evenly(tuples, count if few else SAMPLED, np.random.default_rng(0))
+    times = counts if gradient.importance is None else counts * gradient.importance
+    share = count / drawn.count()
+    chain = _chain(tuples, drawn)
+    rows = gradient.rows
+    h = _touching(tuples, times, counts, chain) * gradient.leverage(rows, times / arity)
+    factor = inflation(h)
+    s = gradient.scores(_unweighted(drawn, tuples))
+    naive = share * (s.T @ s)
+    s = s * factor[drawn.members].mean(axis=1)
+    squares = share * (s.T @ s)
+    g = g * factor
+    cubes: Third | None = None
+    if chain is not None:
+        other = gradient.scores(chain.other) * factor[chain.other.members].mean(axis=1)
+        correction = share * ((s * chain.factor[:, None]).T @ other)
+    elif arity == 2:
+        again = mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
+        correction = squares + share * (s.T @ (s * again[:, None]))
+        cubes = of_pairs(g, s, 1.0 + again, share)
+    else:
+        correction = (arity - 1) * squares
+        cubes = of_independent(g) if arity == 1 else None
+    if chain is None:
+        return Meat(g, Independent(), correction, naive, "rows", third=cubes)
+    near = anchor_overlap(tuples)
+    if near is not None and isinstance(tuples, Windows):
+        near = Placed(tuples.order, near)
+    return Meat(g, Independent(), correction, naive, "rows", near)
+
+
+def row_sums(gradient: Gradient, counts: FloatArray) -> FloatArray:
+    """Summed scores (n, p) of the tuples that contain each row, of which there are so many."""
+    tuples, Z, slope = gradient.tuples, gradient.Z, gradient.slope
+    near = gradient.local or (isinstance(tuples, Windows) and _narrow(tuples, gradient.rows))
+    if near and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
+        return _local_scores(slope, gradient, Z, counts)[:, : gradient.p]
+    found = sum_scores(
+        slope, tuples, Z, gradient.y, gradient.w, gradient.weight, limit=gradient.limit
+    )
+    return found[:, : gradient.p]
+
+
+def _chain(tuples: TupleSet, drawn: Tuples) -> Chain | None:
+    """Tuples that share two rows with the drawn ones, where tuples have more than two."""
+    if tuples.arity <= 2:
+        return None
+    if isinstance(tuples, Windows) and not recurring(tuples):
+        return Chain.draw(tuples, drawn, np.random.default_rng(1))
+    if isinstance(tuples, Graph):
+        return draw_in_graph(tuples, drawn, np.random.default_rng(1))
+    return None
+
+
+def _local_scores(
+    terms: Sequence[Term], gradient: Gradient, Z: FloatArray, counts: FloatArray
+) -> FloatArray:
+    """Scores of rows with the features of each tuple taken at the row itself, (n, q)."""
+    tuples, y, weight = gradient.tuples, gradient.y, gradient.weight
+    one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
+    total = np.zeros(tuples.n_rows)
+    for term in terms:
+        kernel = term.kernel
+        if weight is None and isinstance(kernel, Monomials) and set(kernel.terms) <= {()}:
+            value = counts * kernel.terms.get((), 0.0)
+        elif (
+            isinstance(kernel, Monomials)
+            and isinstance(tuples, Windows)
+            and tuples.arity == 2
+            and not recurring(tuples)
+        ):
+            value = pair_row_sums(tuples, kernel, y, weight)
+        else:
+            bare = Term(kernel, ())
+            value = sum_scores([bare], tuples, ones, y, one, weight, limit=gradient.limit)[:, 0]
+        for form in term.forms:
+            value = value * (Z @ form)
+        total += value
+    return total[:, None] * Z
+
+
+def _narrow(windows: Windows, rows: FloatArray) -> bool:
+    """Whether features hardly move inside a window: by less than a tenth of their deviation."""
+    if recurring(windows):
+        return False
+    some = np.arange(0, windows.order.size, max(1, windows.order.size // 2000))
+    z = rows[windows.order[some]]
+    last = rows[windows.order[np.maximum(windows.stop[some], 1) - 1]]
+    moved = np.mean((last - z) ** 2, axis=0)
+    return bool(np.all(moved <= NARROW**2 * z.var(axis=0)))
+
+
+def _touching(
+    tuples: TupleSet, times: FloatArray, counts: FloatArray, chain: Chain | None
+) -> FloatArray:
+    """About how many tuples share a row with a tuple that contains each row."""
+    m = tuples.arity
+    if chain is None:
+        return m * times
+    # rows of one tuple share some of their tuples: each further row adds the part not yet seen
+    shared = min(float(np.mean(chain.number / chain.times_of(counts))), 1.0)
+    return times * ((1.0 - (1.0 - shared) ** m) / shared if shared > 0 else m)
+
+
+def _unweighted(drawn: Tuples, tuples: TupleSet) -> Tuples:
+    if isinstance(tuples, Tuples) and drawn.weight is not None:  # less the weight of the drawing
+        own = drawn.weight * (drawn.count() / tuples.count())
+        return Tuples(drawn.members, drawn.rows, drawn.representative, own)
+    return Tuples(drawn.members, drawn.rows, drawn.representative)
+
+
+def mutual(graph: Graph, drawn: Tuples) -> FloatArray:
+    """Return 1 for each drawn pair (i, j) that the graph also holds as (j, i), else 0."""
+    n = graph.n_rows
+    keys = np.sort(graph.anchor_of_edges() * n + graph.indices)
+    back = drawn.members[:, 1] * n + drawn.members[:, 0]
+    place = np.minimum(np.searchsorted(keys, back), keys.size - 1)
+    return np.asarray(keys[place] == back, dtype=np.float64)
