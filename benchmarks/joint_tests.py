@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.joint_tests --trials 100 --out out/joint_tests.csv``: one line for each
 sampler, statistic, number of hypotheses and number of rows.  ``size`` is the share of rejections
-at 5 % when the statistic does not depend on x, ``power`` where its spread grows with x, ``wald`` the
+at 5 % when the statistic does not depend on x, ``power`` where its spread grows, ``wald`` the
 power of Wald's statistic judged by the 95 % quantile of its own values without dependence
 (which nobody has outside of a simulation): what a test of the right size can hope for.
 """
