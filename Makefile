@@ -28,6 +28,21 @@ endef
 .venv/.stamp: requirements/test.txt $(BUILD_INPUTS)
 	$(call environment,.venv,requirements/test.txt)
 
+# Shows what it fetches: the first minute of a newcomer should not be silent.
+.venv-demo/.stamp: requirements/demo.txt $(BUILD_INPUTS)
+	@$(PYTHON) -c 'import sys; sys.exit("multiobs needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "building .venv-demo from requirements/demo.txt ($$(grep -c == requirements/demo.txt) packages, once)"
+	@test -x .venv-demo/bin/python || $(PYTHON) -m venv .venv-demo
+	@.venv-demo/bin/python -m pip install --disable-pip-version-check --progress-bar on --requirement requirements/demo.txt
+	@.venv-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-dist/.stamp: requirements/dist.txt
+	@echo "building .venv-dist from requirements/dist.txt"
+	@test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	@.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements/dist.txt
+	@touch $@
+
 .venv-docs/.stamp: requirements/docs.txt $(BUILD_INPUTS)
 	$(call environment,.venv-docs,requirements/docs.txt)
 
@@ -37,13 +52,13 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs bench reproduce quality coverage-sim test-minimum test-core clean
+.PHONY: help demo test check docs bench reproduce quality coverage-sim test-minimum test-core browser fuzz dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/.stamp ## fit a model to real data, print a table and draw a picture (in out/demo)
-	@$(BIN)/python -m multiobs demo --out $(OUT)/demo
+demo: .venv-demo/.stamp ## fit a model to real data: a table, a picture, a report (in out/demo)
+	@.venv-demo/bin/python -m multiobs demo --out $(OUT)/demo
 
 test: .venv/.stamp ## run the tests and doctests, warnings as errors
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS)
@@ -78,8 +93,18 @@ test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the pac
 test-core: .venv-core/.stamp ## the tests without any optional package
 	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors
 
+browser: .venv/.stamp ## read the report in headless Chromium (installs Debian's if it is missing)
+	@command -v chromium chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver fonts-dejavu-core; }
+	$(ONE_THREAD) $(BIN)/python -m pytest -q --browser -m browser tests/report
+
+fuzz: .venv/.stamp ## ten thousand broken tables and a hundred thousand broken model files
+	$(ONE_THREAD) MULTIOBS_FUZZ=10000 MULTIOBS_FLIPS=100000 $(BIN)/python -m pytest -q tests/cli/test_fuzz.py tests/models/test_damage.py
+
+dist: .venv-dist/.stamp ## sdist and wheels in dist/, checked and tried in empty environments
+	PYTHON=$(PYTHON) .ci/dist
+
 clean: ## remove environments, caches and everything built
-	rm -rf .venv .venv-docs .venv-minimum .venv-core $(OUT) build dist docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-docs .venv-minimum .venv-core .venv-demo .venv-dist $(OUT) build dist docs/_build docs/gallery docs/api/generated
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -f src/multiobs/native/*.so src/multiobs/native/*.dylib src/multiobs/native/*.dll
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

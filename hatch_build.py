@@ -5,7 +5,9 @@ and the compiler is the only thing needed. Without one the wheel is pure Python 
 same work. Run as a script (``python hatch_build.py``) it compiles the library in a working tree.
 """
 
+import itertools
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -23,14 +25,36 @@ FLAGS = ("-std=gnu99", "-O3", "-shared", "-fPIC", "-fno-math-errno", "-ffp-contr
 
 
 def compilers() -> list[list[str]]:
-    """Commands to try in turn: $CC, the compiler that built Python, then the usual names."""
+    """Commands to try in turn: $CC, the compiler that built Python, then the usual names.
+
+    None with MULTIOBS_PURE=1, for a wheel that runs everywhere.
+    """
+    if os.environ.get("MULTIOBS_PURE") == "1":
+        return []
     named = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
     commands = [shlex.split(name) for name in named if name]
     return [command for command in commands if command and shutil.which(command[0])]
 
 
-def compile_native(root: Path) -> Path | None:
-    """Compile ``libmultiobs`` beside its sources; None, and one line on stderr, when that fails."""
+def targets() -> list[tuple[tuple[str, ...], str]]:
+    """More flags and the wheel's platform tag for each, to try in turn.
+
+    A universal tag of macOS promises both architectures: the library gets both, or the wheel is
+    tagged for the one at hand.
+    """
+    tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    if not tag.endswith("universal2"):
+        return [((), tag)]
+    own = platform.machine()
+    both = ("-arch", "x86_64", "-arch", "arm64")
+    return [(both, tag), (("-arch", own), tag.removesuffix("universal2") + own)]
+
+
+def compile_native(root: Path) -> tuple[Path, str] | None:
+    """Compile ``libmultiobs`` beside its sources; None, and one line on stderr, when that fails.
+
+    With it comes the platform part of a wheel's tag, such as linux_x86_64.
+    """
     folder = root / NATIVE
 
     target = folder / f"libmultiobs{SUFFIX}"
@@ -38,26 +62,21 @@ def compile_native(root: Path) -> Path | None:
     partial = folder / f"libmultiobs.{os.getpid()}.tmp"
     sources = [str(folder / name) for name in SOURCES]
     problem = "no C compiler found"
-    for command in compilers():
+    for command, (more, tag) in itertools.product(compilers(), targets()):
         run = subprocess.run(
-            [*command, *FLAGS, "-o", str(partial), *sources, "-lm"],
+            [*command, *FLAGS, *more, "-o", str(partial), *sources, "-lm"],
             capture_output=True,
             text=True,
             check=False,
         )
         if run.returncode == 0:
             os.replace(partial, target)
-            return target
+            return target, tag
         partial.unlink(missing_ok=True)
         problem = f"{command[0]}: " + (run.stderr.strip().splitlines() or ["failed"])[-1]
     target.unlink(missing_ok=True)
     print(f"multiobs: compiled loops not built, numpy is used instead ({problem})", file=sys.stderr)
     return None
-
-
-def platform_tag() -> str:
-    """Platform part of the wheel's tag, such as linux_x86_64."""
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 try:
@@ -73,15 +92,16 @@ else:
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             if self.target_name != "wheel":
                 return
-            library = compile_native(Path(self.root))
-            if library is None:
+            built = compile_native(Path(self.root))
+            if built is None:
                 return
+            library, tag = built
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{platform_tag()}"
+            build_data["tag"] = f"py3-none-{tag}"
             build_data["artifacts"].append(library.relative_to(self.root).as_posix())
 
 
 if __name__ == "__main__":
     built = compile_native(Path(__file__).resolve().parent)
-    print(built.name if built else "nothing built")
+    print(built[0].name if built else "nothing built")
     sys.exit(0 if built else 1)

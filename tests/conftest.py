@@ -14,12 +14,20 @@ settings.load_profile("default")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the slow simulations")
+    parser.addoption("--browser", action="store_true", help="also read the report in Chromium")
+
+
+OPTIONAL = {
+    "slow": "slow simulation: run with --slow (make coverage-sim)",
+    "browser": "needs Chromium: run with --browser (make browser)",
+}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--slow"):
-        return
-    skip = pytest.mark.skip(reason="slow simulation: run with --slow (make coverage-sim)")
-    for item in items:
-        if item.get_closest_marker("slow") is not None:
-            item.add_marker(skip)
+    for marker, reason in OPTIONAL.items():
+        if config.getoption(f"--{marker}"):
+            continue
+        skip = pytest.mark.skip(reason=reason)
+        for item in items:
+            if item.get_closest_marker(marker) is not None:
+                item.add_marker(skip)

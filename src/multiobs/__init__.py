@@ -11,14 +11,18 @@ MultiObservationRegressor()
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from multiobs._version import __version__ as __version__
+
 if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imported when asked for
     from multiobs import (
         baselines,
         bounds,
         datasets,
         experiments,
+        models,
         planning,
         plots,
+        report,
         samplers,
         scoring,
         statistics,
@@ -29,7 +33,6 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imp
     from multiobs.fit.solvers import choose_solver, solve
     from multiobs.sums.contraction import contract, plan
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Metasamples",
@@ -42,9 +45,11 @@ __all__ = [
     "empirical_risk",
     "experiments",
     "metasamples",
+    "models",
     "plan",
     "planning",
     "plots",
+    "report",
     "samplers",
     "scoring",
     "solve",

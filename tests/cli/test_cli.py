@@ -49,7 +49,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_demo_writes_its_table_and_picture_and_says_where(demo: tuple[Path, str]) -> None:
     folder, text = demo
-    assert sorted(path.name for path in folder.iterdir()) == ["delays.csv", "delays.png"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "delays.csv",
+        "delays.html",
+        "delays.png",
+    ]
     for path in folder.iterdir():
         assert str(path) in text.replace("\n", "")
     assert (folder / "delays.png").read_bytes().startswith(b"\x89PNG")
@@ -69,14 +73,14 @@ def test_demo_without_matplotlib_says_so(tmp_path: Path) -> None:
     result = run("demo", "--out", str(tmp_path), code=block("matplotlib"))
     assert result.returncode == 0
     assert "pip install 'multiobs[plot]'" in " ".join(result.stdout.split())
-    assert [path.name for path in tmp_path.iterdir()] == ["delays.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["delays.csv", "delays.html"]
 
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     (tmp_path / "file").write_text("")
     result = run("demo", "--out", str(tmp_path / "file"))
-    assert result.returncode == 1
+    assert result.returncode == 3
     assert result.stderr.startswith("multiobs: ")
     assert str(tmp_path / "file") in result.stderr
     assert len(result.stderr.splitlines()) == 1

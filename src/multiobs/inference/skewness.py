@@ -52,6 +52,21 @@ class Third:
             found[1] += whole * value
         return found[0], found[1]
 
+    def tensors(self) -> tuple[FloatArray, FloatArray]:
+        """Both forms as tensors (p, p, p): all that is left to know once the units are gone.
+
+        >>> one = np.ones((3, 1))
+        >>> Third(((2.0, 1.0, one, one, one),)).tensors()[0]
+        array([[[6.]]])
+        """
+        p = self.products[0][2].shape[1]
+        found = np.zeros((2, p, p, p))
+        for half, whole, a, b, c in self.products:
+            cube = _tensor(a, b, c)
+            found[0] += half * cube
+            found[1] += whole * cube
+        return found[0], found[1]
+
 
 def _along(a: FloatArray, b: FloatArray, c: FloatArray, directions: FloatArray) -> FloatArray:
     """Σ (a·d)(b·d)(c·d) over units for each direction d."""
@@ -69,15 +84,20 @@ def _along(a: FloatArray, b: FloatArray, c: FloatArray, directions: FloatArray) 
 
 def _by_tensor(a: FloatArray, b: FloatArray, c: FloatArray, directions: FloatArray) -> FloatArray:
     """Return the same by the tensor of the form, for many directions."""
-    p = directions.shape[1]
+    cube = _tensor(a, b, c)
+    return np.asarray(np.einsum("abc,qa,qb,qc->q", cube, directions, directions, directions))
+
+
+def _tensor(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Σ a ⊗ b ⊗ c over units, (p, p, p)."""
+    p = a.shape[1]
     tensor = np.zeros((p * p, p))
     step = max(1, CHUNK // p**2)
     for at in range(0, a.shape[0], step):
         part = slice(at, at + step)
         outer = (a[part, :, None] * b[part, None, :]).reshape(-1, p * p)
         tensor += outer.T @ c[part]
-    cube = tensor.reshape(p, p, p)
-    return np.asarray(np.einsum("abc,qa,qb,qc->q", cube, directions, directions, directions))
+    return tensor.reshape(p, p, p)
 
 
 def of_independent(units: FloatArray) -> Third:

@@ -1,0 +1,60 @@
+"""Options that several commands share, once."""
+
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Arrow or JSON lines; - is stdin.")
+]
+X = Annotated[
+    list[str],
+    typer.Option("--x", metavar="COL", help="A column of x; repeat it, or separate by commas."),
+]
+Y = Annotated[
+    list[str], typer.Option("--y", metavar="COL", help="The column of y (two for covariance).")
+]
+StatisticName = Annotated[
+    str,
+    typer.Option(
+        "--statistic", "-s", help="What to estimate, such as variance, ucb:2 or minvar:4."
+    ),
+]
+SamplerName = Annotated[
+    str, typer.Option("--sampler", help="How rows are put together, such as auto or nearby:0.5.")
+]
+ClassName = Annotated[
+    str, typer.Option("--class", help="line, smooth, boosting or auto (by held-out score).")
+]
+TransportName = Annotated[
+    str, typer.Option("--transport", help="auto, location, location-scale or none.")
+]
+Groups = Annotated[
+    str | None, typer.Option("--groups", metavar="COL", help="Metasamples never cross a group.")
+]
+Weights = Annotated[str | None, typer.Option("--weights", metavar="COL", help="Weights of rows.")]
+Clusters = Annotated[
+    str | None,
+    typer.Option("--clusters", metavar="COL", help="Rows of a cluster are not independent."),
+]
+Categories = Annotated[
+    list[str],
+    typer.Option("--category", metavar="COL", help="Take this column of x as categories."),
+]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows with missing values, and count them.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that draws.")]
+Level = Annotated[float, typer.Option("--level", help="Coverage of the intervals.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="csv, tsv, parquet, arrow or jsonl, where the name does not say."
+    ),
+]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", help="Between cells; found in the header by default.")
+]
+Decimal = Annotated[str, typer.Option("--decimal", help="The decimal point of text files.")]
+Encoding = Annotated[str, typer.Option("--encoding", help="Of text files.")]

@@ -1,0 +1,199 @@
+"""What a report is about: the rows, the model, and where both came from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from multiobs._types import FloatArray, IntArray
+from multiobs.estimator import MultiObservationRegressor
+from multiobs.report.page import date_text
+
+if TYPE_CHECKING:
+    from multiobs.statistics import Statistic
+
+Kind = Literal["number", "category", "date"]
+
+
+@final
+@dataclass(frozen=True)
+class Positions:
+    """Columns of x by name.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray (n,)
+        Floats (dates are days since 1970), or texts of categories.
+    kinds : dict of str to str
+        "number", "category" or "date".
+    named : bool
+        Whether the model was fitted to a data frame, whose names it wants to see again.
+    """
+
+    columns: dict[str, npt.NDArray[Any]]
+    kinds: dict[str, Kind]
+    named: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values())))
+
+    @cached_property
+    def levels(self) -> dict[str, list[str]]:
+        """Levels of each categorical column."""
+        return {
+            name: sorted(set(values.tolist()))
+            for name, values in self.columns.items()
+            if self.kinds[name] == "category"
+        }
+
+    def frame(self) -> Any:
+        """Return what the estimator takes: an array, or a data frame where there are categories."""
+        if not (self.levels or self.named):
+            return np.column_stack(list(self.columns.values()))
+        import pandas as pd
+
+        return pd.DataFrame(self.columns)
+
+    def at(self, rows: IntArray) -> "Positions":
+        """Return some of the rows."""
+        return replace(self, columns={name: v[rows] for name, v in self.columns.items()})
+
+    def numeric(self) -> FloatArray:
+        """Columns of numbers and dates (n, q), one of zeros where there are none."""
+        found = [v for name, v in self.columns.items() if self.kinds[name] != "category"]
+        return np.column_stack(found) if found else np.zeros((self.size, 1))
+
+    def expanded(self, levels: dict[str, list[str]]) -> FloatArray:
+        """Numbers, then an indicator of each level but the first."""
+        blocks = [self.numeric()]
+        for name, known in levels.items():
+            blocks.append(self.columns[name][:, None] == np.array(known[1:], dtype=object))
+        return np.concatenate([np.asarray(block, dtype=np.float64) for block in blocks], axis=1)
+
+    def codes(self) -> IntArray | None:
+        """One code for each combination of levels, or None without categories."""
+        joint: IntArray | None = None
+        for name, known in self.levels.items():
+            place = {level: code for code, level in enumerate(known)}
+            own = np.array([place[v] for v in self.columns[name]], dtype=np.int64)
+            joint = own if joint is None else joint * len(known) + own
+        return joint
+
+    def typical(self) -> dict[str, Any]:
+        """The median of numbers and the most common category."""
+        found: dict[str, Any] = {}
+        for name, values in self.columns.items():
+            if self.kinds[name] == "category":
+                texts, counts = np.unique(values.astype(str), return_counts=True)
+                found[name] = str(texts[np.argmax(counts)])
+            else:
+                found[name] = float(np.median(values))
+        return found
+
+    def grid(self, name: str, points: int = 120) -> "Positions":
+        """Rows that go through one column, the others typical.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        points : int
+            How many rows for numbers; categories have one row a level.
+        """
+        values = self.columns[name]
+        if self.kinds[name] == "category":
+            along: npt.NDArray[Any] = np.array(self.levels[name], dtype=object)
+        else:
+            along = np.linspace(float(values.min()), float(values.max()), points)
+        typical = self.typical()
+        columns = {
+            each: along
+            if each == name
+            else np.full(
+                along.size,
+                typical[each],
+                dtype=object if self.kinds[each] == "category" else np.float64,
+            )
+            for each in self.columns
+        }
+        return replace(self, columns=columns)
+
+    def said(self, name: str, value: Any) -> str:
+        """Write a value of a column."""
+        if self.kinds[name] == "category":
+            return str(value)
+        return date_text(float(value)) if self.kinds[name] == "date" else f"{float(value):.4g}"
+
+
+@final
+@dataclass(frozen=True)
+class Study:
+    """Everything a report is made of.
+
+    Attributes
+    ----------
+    model : MultiObservationRegressor
+        Fitted to these rows.
+    x : Positions
+        The rows.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    y_name, source : str
+        Names of the label and of the file.
+    weights, groups, clusters : ndarray (n,) or None
+        As in the fit.
+    level : float
+        Coverage of intervals.
+    seed : int
+        Of everything that draws.
+    warnings : sequence of str
+        What the fit said.
+    facts : sequence of (str, str)
+        More about the data, such as its fingerprint.
+    command : str
+        What makes this page again.
+    """
+
+    model: MultiObservationRegressor
+    x: Positions
+    y: FloatArray
+    y_name: str = "y"
+    source: str = "the data"
+    weights: FloatArray | None = None
+    groups: npt.NDArray[Any] | None = None
+    clusters: npt.NDArray[Any] | None = None
+    level: float = 0.95
+    seed: int = 0
+    warnings: Sequence[str] = ()
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    command: str = ""
+
+    @property
+    def statistic(self) -> "Statistic":
+        """What was estimated."""
+        return self.model.statistic_
+
+    @property
+    def what(self) -> str:
+        """Name of the statistic in words."""
+        inside = ", ".join(f"{value}" for value in self.statistic.parameters.values())
+        name = self.statistic.name.replace("_", " ")
+        return f"{name} ({inside})" if inside else name
+
+    @property
+    def unit(self) -> str:
+        """Name of the statistic with the unit it has, for axes."""
+        return f"{self.what} of {self.y_name}"
+
+    def blocks(self) -> IntArray | None:
+        """Codes that a held-out metasample never crosses: categories and groups."""
+        joint = self.x.codes()
+        if self.groups is None:
+            return joint
+        own = np.unique(self.groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return own if joint is None else own * (int(joint.max()) + 1) + joint

@@ -1,0 +1,301 @@
+"""The commands on small files: what they print and write, and how they end."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+from multiobs import MultiObservationRegressor, models  # noqa: E402
+from multiobs.cli import main  # noqa: E402
+
+
+def frame(n: int = 300, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=n)
+    kind = rng.choice(["a", "b"], n)
+    y = np.sin(4 * x) + (0.5 + x + (kind == "b")) * rng.normal(size=n)
+    return pd.DataFrame({"x": x, "kind": kind, "y": y, "w": rng.uniform(1, 2, n), "id": range(n)})
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    code = end.value.code
+    return (0 if code is None else int(code)), out, err
+
+
+def test_fit_prints_the_table_the_choice_and_a_picture(
+    capsys: pytest.CaptureFixture[str], data: Path
+) -> None:
+    code, out, err = run(capsys, "fit", data, "--x", "x", "--y", "y")
+    assert (code, err) == (0, "")
+    reference = MultiObservationRegressor("variance", random_state=0)
+    table = frame()
+    reference.fit(table[["x"]], table["y"])
+    for number in (reference.intercept_, reference.coef_[0]):
+        assert f"{number:.4g}" in out
+    assert "What was chosen, and why" in out
+    assert "•" in out
+    assert "░" in out
+
+
+def test_json_has_the_numbers_of_the_estimator(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "m.json"
+    code, out, _ = run(
+        capsys, "fit", data, "--x", "x,kind", "--y", "y", "-s", "gini_mean_difference", "--weights",
+        "w", "--json", "-o", model,
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(out)
+    table = frame()
+    reference = MultiObservationRegressor("gini_mean_difference", random_state=0)
+    reference.fit(table[["x", "kind"]], table["y"], sample_weight=table["w"])
+    assert [term["name"] for term in found["terms"]] == ["intercept", "x", "kind=b"]
+    np.testing.assert_allclose(
+        [term["estimate"] for term in found["terms"]],
+        [reference.intercept_, *reference.coef_],
+        rtol=1e-12,
+    )
+    assert found["rows"] == 300
+    assert found["model"] == str(model)
+    np.testing.assert_array_equal(
+        models.load(model).predict(table[["x", "kind"]]),
+        reference.predict(table[["x", "kind"]]),
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".jsonl"])
+def test_predict_adds_the_statistic_and_its_interval(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, suffix: str
+) -> None:
+    model, out = tmp_path / "m.json", tmp_path / f"out{suffix}"
+    assert run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)[0] == 0
+    code, said, err = run(capsys, "predict", model, data, "-o", out, "--level", "0.9")
+    assert (code, err) == (0, "")
+    assert "variance, variance_low, variance_high" in said
+    readers = {
+        ".csv": pd.read_csv,
+        ".tsv": lambda path: pd.read_csv(path, sep="\t"),
+        ".parquet": pd.read_parquet,
+        ".feather": pd.read_feather,
+        ".jsonl": lambda path: pd.read_json(path, lines=True),
+    }
+    found = readers[suffix](out)
+    table = frame()
+    assert list(found.columns) == [*table.columns, "variance", "variance_low", "variance_high"]
+    reference = MultiObservationRegressor("variance", random_state=0).fit(table[["x"]], table["y"])
+    np.testing.assert_allclose(found["variance"], reference.predict(table[["x"]]), rtol=1e-9)
+    np.testing.assert_allclose(
+        found[["variance_low", "variance_high"]],
+        reference.predict_interval(table[["x"]], level=0.9),
+        rtol=1e-9,
+    )
+    np.testing.assert_allclose(found["y"].astype(float), table["y"], rtol=1e-12)
+
+
+def test_columns_that_only_pass_through_stay_as_they_were_written(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, new = tmp_path / "m.json", tmp_path / "new.csv"
+    run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
+    new.write_text('code,x,note,variance\n007,0.5,"a, ""b""",NA\n1e3,0.25,,2\n')
+    code, out, _ = run(capsys, "predict", model, new)
+    assert code == 0
+    rows = list(csv.reader(io.StringIO(out)))
+    assert rows[0] == [
+        "code", "x", "note", "variance", "variance_predicted", "variance_low", "variance_high"
+    ]  # fmt: skip
+    assert [row[:4] for row in rows[1:]] == [
+        ["007", "0.5", 'a, "b"', "NA"],
+        ["1e3", "0.25", "", "2"],
+    ]
+
+
+def test_rows_outside_the_range_of_the_fit_are_said(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, new = tmp_path / "m.json", tmp_path / "new.csv"
+    run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
+    new.write_text("x\n0.5\n7\n")
+    _, _, err = run(capsys, "predict", model, new, "-o", tmp_path / "out.csv")
+    assert "1 row have 'x' outside the range" in err
+
+
+def test_a_pipe_from_fit_to_predict(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    code, model, err = run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", "-")
+    assert code == 0
+    assert "What was chosen" in err  # standard output holds the model alone
+    path = tmp_path / "m.json"
+    path.write_text(model)
+
+    class Standard:
+        buffer = io.BytesIO(data.read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Standard)
+    code, out, _ = run(capsys, "predict", path, "-")
+    assert code == 0
+    assert out.splitlines()[0].endswith("variance_high")
+    assert len(out.splitlines()) == 301
+
+
+def test_score_of_a_model_and_of_its_predictions_agree(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, held, out = tmp_path / "m.json", tmp_path / "held.csv", tmp_path / "p.csv"
+    frame(200, seed=1).to_csv(held, index=False)
+    run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
+    run(capsys, "predict", model, held, "-o", out)
+    one = json.loads(run(capsys, "score", model, held, "--json")[1])
+    options = ("-s", "variance", "--x", "x", "--y", "y", "--json")
+    two = json.loads(run(capsys, "score", out, held, *options)[1])
+    assert one["score"] == pytest.approx(two["score"], rel=1e-9)
+    assert one["metasamples"] == two["metasamples"] > 100
+
+
+def test_compare_names_the_better_forecast(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    table = frame(2000, seed=2)
+    held, good, bad = tmp_path / "held.csv", tmp_path / "good.csv", tmp_path / "bad.csv"
+    table.to_csv(held, index=False)
+    pd.DataFrame({"variance": (0.5 + table["x"] + (table["kind"] == "b")) ** 2}).to_csv(good)
+    pd.DataFrame({"variance": np.full(2000, 9.0)}).to_csv(bad)
+    words = ("compare", held, "--predictions", good, bad, "-s", "variance", "--x", "x,kind")
+    code, out, _ = run(capsys, *words, "--y", "y", "--json")
+    assert code == 0
+    found = json.loads(out)["forecasts"]
+    assert [each["name"] for each in found] == [str(good), str(bad)]
+    assert found[1]["p"] < 0.01
+
+
+def test_statistics_lists_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    from multiobs import statistics
+
+    code, out, _ = run(capsys, "statistics", "--json")
+    assert code == 0
+    rows = json.loads(out)["statistics"]
+    assert [row["name"] for row in rows] == list(statistics.CATALOGUE)
+    assert all("\\" not in row["formula"] and "`" not in row["formula"] for row in rows)
+    assert "minvar:k" in run(capsys, "statistics")[1]
+
+
+ENDS = {
+    "no such file": (("fit", "none.csv", "--x", "x", "--y", "y"), 3, "No such file"),
+    "no such column": (("fit", "DATA", "--x", "z", "--y", "y"), 1, "--x must name a column"),
+    "no such statistic": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "varianc"), 1, "variance"),
+    "a wrong parameter": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "ucb:-1"), 1, "positive"),
+    "no such sampler": (("fit", "DATA", "--x", "x", "--y", "y", "--sampler", "far"), 1, "nearest"),
+    "no such class": (("fit", "DATA", "--x", "x", "--y", "y", "--class", "tree"), 2, "boosting"),
+    "no such option": (("fit", "DATA", "--xx", "x"), 2, "No such option"),
+    "no y": (("fit", "DATA", "--x", "x"), 2, "--y"),
+    "one y of two": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "covariance"), 2, "2 columns"),
+    "y is text": (("fit", "DATA", "--x", "x", "--y", "kind"), 1, "must hold numbers"),
+    "no model": (("predict", "DATA", "DATA"), 4, "is not a multiobs model"),
+    "out is a folder": (("fit", "DATA", "--x", "x", "--y", "y", "-o", "."), 3, "the directory"),
+    "out has no format": (("predict", "MODEL", "DATA", "-o", "out.xyz"), 2, "must end in one of"),
+    "nothing predicted": (("score", "DATA", "DATA", "--x", "x", "--y", "y"), 2, "--statistic"),
+    "not predictions": (
+        ("score", "DATA", "DATA", "-s", "variance", "--x", "x", "--y", "y"), 1, "say --column"
+    ),
+    "other format": (("fit", "DATA", "--x", "x", "--y", "y", "--format", "xls"), 2, "--format"),
+    "a level": (("fit", "DATA", "--x", "x", "--y", "y", "--level", "95"), 1, "between 0 and 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_every_refusal_is_a_sentence_and_a_code(
+    capsys: pytest.CaptureFixture[str],
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, code, sentence = ENDS[name]
+    if "MODEL" in words:
+        run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", "m.json")
+    before = sorted(tmp_path.iterdir())
+    given = [{"DATA": str(data), "MODEL": "m.json"}.get(word, word) for word in words]
+    ended, out, err = run(capsys, *given)
+    assert ended == code
+    assert sentence in err
+    assert out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_other_columns_and_categories_than_in_the_fit(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, new = tmp_path / "m.json", tmp_path / "new.csv"
+    run(capsys, "fit", data, "--x", "x,kind", "--y", "y", "-o", model)
+    cases = {
+        "x,other\n1,a\n": (4, "none called 'kind'"),
+        "kind,x\na,0.5\nc,0.5\n": (1, "2 categories of the fit, got 'c' in row 2"),
+        "kind,x\na,2020-01-01\n": (4, "'x' must hold a number as in the fit, got a date"),
+        "kind,x\na,\n": (1, "--drop-missing"),
+    }
+    for text, (code, sentence) in cases.items():
+        new.write_text(text)
+        ended, _, err = run(capsys, "predict", model, new)
+        assert (ended, sentence in err) == (code, True), err
+
+
+def test_a_fit_that_does_not_converge_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path, model = tmp_path / "a.csv", tmp_path / "m.json"
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 1, 400)
+    table = pd.DataFrame({"x": x, "y": np.exp(-8 * x) * rng.normal(size=400)})
+    table.to_csv(path, index=False)
+    words = ("fit", path, "--x", "x", "--y", "y", "-s", "standard_deviation", "-o", model)
+    code, _, err = run(capsys, *words)
+    assert code == 5
+    assert "nothing was written" in err
+    assert not model.exists()
+
+
+def test_missing_rows_are_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, data: Path
+) -> None:
+    table = frame()
+    table.loc[[3, 5], "y"] = np.nan
+    table.loc[7, "x"] = np.nan
+    path = tmp_path / "holes.csv"
+    table.to_csv(path, index=False)
+    code, _, err = run(capsys, "fit", path, "--x", "x", "--y", "y")
+    assert code == 1
+    assert "2 missing values, the first in row 4 (1 more columns have some)" in err
+    code, out, _ = run(capsys, "fit", path, "--x", "x", "--y", "y", "--drop-missing")
+    assert code == 0
+    assert "3 rows of 300 left out for missing values (x 1, y 2)" in out
+
+
+def test_labels_of_text_where_only_equality_counts(
+    capsys: pytest.CaptureFixture[str], data: Path
+) -> None:
+    words = ("fit", data, "--x", "x", "--y", "kind", "-s", "collision_probability", "--json")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert json.loads(out)["statistic"] == "collision_probability()"

@@ -1,0 +1,201 @@
+"""A model from a file predicts what the saved one does, to the last bit, and holds no rows."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+from multiobs import MultiObservationRegressor, models, statistics
+from multiobs.models.container import ModelFileError
+
+rng = np.random.default_rng(0)
+X = rng.uniform(size=(250, 2))
+Y = 5.0 + np.sin(3 * X[:, 0]) + (1.0 + X[:, 1]) * rng.gamma(4.0, 0.5, size=250)
+PAIR = np.column_stack([Y, Y + rng.normal(size=250)])
+COUNTS = rng.poisson(1 + 3 * X[:, 0]).astype(float)
+PLACES = rng.uniform(size=(40, 2))
+
+
+def again(model: Any, **more: Any) -> models.StoredModel:
+    return models.loads(models.dumps(model, **more))
+
+
+def fitted(statistic: Any, **options: Any) -> MultiObservationRegressor:
+    what = statistics.resolve(statistic)
+    y: Any = PAIR if what.n_columns == 2 else COUNTS if what.name.startswith("coll") else Y
+    model = MultiObservationRegressor(what, random_state=0, transport=None, **options)
+    return model.fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore")  # about fits outside their domain, which are stored as well
+@pytest.mark.parametrize("name", list(statistics.CATALOGUE))
+def test_every_statistic_comes_back(name: str) -> None:
+    model = fitted(name, sampler="naive" if name == "skewness" else "auto")
+    stored = again(model)
+    assert repr(stored.statistic) == repr(model.statistic_)
+    np.testing.assert_array_equal(stored.predict(PLACES), model.predict(PLACES))
+    np.testing.assert_allclose(
+        stored.predict_interval(PLACES, level=0.9),
+        model.predict_interval(PLACES, level=0.9),
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("sampler", ["sliding", "nearby", "nearest", "disjoint", "naive"])
+@pytest.mark.parametrize("transport", [None, "location"])
+def test_every_sampler_and_transport(sampler: str, transport: Any) -> None:
+    one = X[:, :1]
+    model = MultiObservationRegressor("variance", sampler, transport=transport, random_state=0)
+    model.fit(one, Y)
+    stored = again(model)
+    np.testing.assert_array_equal(stored.predict(one), model.predict(one))
+    np.testing.assert_allclose(stored.predict_interval(one), model.predict_interval(one), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        SplineTransformer(n_knots=4, knots="quantile"),
+        SplineTransformer(n_knots=3, degree=2, extrapolation="linear", include_bias=False),
+        PolynomialFeatures(2, include_bias=False),
+        PolynomialFeatures((1, 2), interaction_only=True),
+    ],
+    ids=repr,
+)
+def test_usual_features_need_no_other_package(
+    features: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "skops.io", None)
+    model = fitted("mean", features=features)
+    stored = again(model)
+    np.testing.assert_array_equal(stored.predict(PLACES), model.predict(PLACES))
+    np.testing.assert_allclose(
+        stored.predict_interval(PLACES), model.predict_interval(PLACES), rtol=1e-8
+    )
+    assert str(stored.summary()).splitlines()[-4:] != []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"features": make_pipeline(StandardScaler(), SplineTransformer(n_knots=3))},
+        {"estimator": HistGradientBoostingRegressor(max_iter=10)},
+        {"estimator": RandomForestRegressor(5, random_state=0)},
+    ],
+    ids=["pipeline", "boosting", "forest"],
+)
+def test_other_estimators_go_through_skops(options: Any) -> None:
+    pytest.importorskip("skops")
+    model = fitted("mean", **options)
+    stored = again(model)
+    np.testing.assert_array_equal(stored.predict(PLACES), model.predict(PLACES))
+    assert stored.has_intervals == ("features" in options)
+
+
+def test_an_estimator_that_holds_rows_is_refused() -> None:
+    pytest.importorskip("skops")
+    model = fitted("variance", estimator=KNeighborsRegressor())
+    with pytest.raises(ValueError, match=r"scikit-learn's own estimators, got KNeighbors"):
+        models.dumps(model)
+
+
+def test_losses_other_than_the_default() -> None:
+    for kind in ("gamma", "poisson"):
+        model = fitted(statistics.variance().with_loss(kind))
+        stored = again(model)
+        assert type(stored.statistic.loss) is type(model.statistic_.loss)
+        np.testing.assert_array_equal(stored.predict(PLACES), model.predict(PLACES))
+
+
+def test_own_functions_are_refused() -> None:
+    own = statistics.mean_of(lambda Y: Y[:, 0] * Y[:, 1], 2)
+    model = fitted(own)
+    with pytest.raises(ValueError, match="statistics of the catalogue, since loading never runs"):
+        models.dumps(model)
+
+
+def test_frames_with_categories_in_any_order() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": X[:, 0], "kind": np.where(X[:, 1] > 0.5, "u", "ü"), "b": X[:, 1]})
+    model = MultiObservationRegressor("variance", random_state=0).fit(frame, Y)
+    stored = again(model, notes={"from": "here"})
+    expected = model.predict(frame)
+    np.testing.assert_array_equal(stored.predict(frame), expected)
+    turned = frame[["b", "kind", "a"]].assign(more=1)
+    np.testing.assert_array_equal(stored.predict(turned), expected)
+    assert stored.notes == {"from": "here"}
+    assert stored.score(frame, Y) == pytest.approx(model.score(frame, Y), rel=1e-9)
+    with pytest.raises(ValueError, match=r"columns of the fit \(a, kind, b\), got none called 'a'"):
+        stored.predict(frame.drop(columns="a"))
+    with pytest.raises(ValueError, match="data frame with the categorical columns"):
+        stored.predict(frame.to_numpy())
+    with pytest.raises(ValueError, match="categories seen in fit, got 'x'"):
+        stored.predict(frame.assign(kind="x"))
+
+
+def test_the_summary_has_the_same_table() -> None:
+    model = fitted("variance")
+    one, two = model.summary(), again(model).summary()
+    assert one.names == two.names
+    np.testing.assert_allclose(one.table, two.table, rtol=1e-9)
+
+
+def test_shrunken_slopes_keep_their_intervals() -> None:
+    wide = np.random.default_rng(1).uniform(size=(300, 6))
+    y = np.random.default_rng(2).normal(scale=1 + wide[:, 0])
+    model = MultiObservationRegressor("variance", random_state=0).fit(wide, y)
+    stored = again(model)
+    np.testing.assert_array_equal(stored.predict(wide), model.predict(wide))
+    np.testing.assert_allclose(
+        stored.predict_interval(wide), model.predict_interval(wide), rtol=1e-9
+    )
+
+
+def test_no_row_is_in_the_file(tmp_path: Path) -> None:
+    x = np.linspace(0, 1, 5000)[:, None]
+    secret = np.random.default_rng(3).normal(size=5000)
+    model = MultiObservationRegressor("variance").fit(x, secret)
+    path = tmp_path / "m.json"
+    models.save(model, path)
+    assert path.stat().st_size < 5_000
+    content = json.loads(path.read_text())
+    arrays = re.findall(r'"base64": "([^"]*)"', json.dumps(content))
+    stored = b"".join(__import__("base64").b64decode(each) for each in arrays)
+    for value in secret[::100]:
+        assert np.float64(value).tobytes() not in stored
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    assert models.dumps(fitted("variance")) == models.dumps(fitted("variance"))
+
+
+def test_a_stream_is_refused() -> None:
+    from multiobs.samplers import SlidingWindow
+
+    model = MultiObservationRegressor("variance", SlidingWindow(), transport=None)
+    model.partial_fit(np.arange(50.0)[:, None], np.arange(50.0) % 3)
+    with pytest.raises(ValueError, match="got one of partial_fit"):
+        models.dumps(model)
+
+
+def test_wrong_shapes_of_x_are_a_sentence() -> None:
+    stored = again(fitted("variance"))
+    with pytest.raises(ValueError, match="2 columns as in the fit, got shape"):
+        stored.predict(np.zeros((3, 5)))
+    with pytest.raises(ValueError, match="X must be finite"):
+        stored.predict([[np.nan, 1.0]])
+
+
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        models.load(tmp_path / "none.json")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    with pytest.raises(ModelFileError, match="is not a multiobs model"):
+        models.load(tmp_path / "other.json")
