@@ -170,12 +170,12 @@ def test_drift_bias_is_flat_once_labels_are_transported():
     made = plots.DriftBiasDisplay.from_data("variance", x, 3 * np.sin(12 * x[:, 0]) + y)
     curve = made.curve
     assert curve.plain[-1] > 1.5 * curve.plain[0]
-    assert curve.carried.max() < 1.25 * curve.carried.min()
+    assert curve.transported.max() < 1.25 * curve.transported.min()
     assert legend(made.ax_)[:2] == ["labels as they are", "labels transported along a smooth mean"]
     free = plots.DriftBiasDisplay.from_data("dispersion_index", x, np.exp(0.2 * y))
-    assert free.curve.carried is None
+    assert free.curve.transported is None
     bound = scoring.drift_curve(statistics.ucb(2.0), x, y)
-    assert bound.carried == pytest.approx(bound.carried[0], rel=0.2)
+    assert bound.transported == pytest.approx(bound.transported[0], rel=0.2)
 
 
 def test_coefficients_with_intervals():

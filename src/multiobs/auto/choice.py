@@ -2,7 +2,7 @@
 
 The rules were chosen by measurement (``make quality``), not by taste:
 
-* labels are carried by a pilot of the mean whenever the statistic says what a shift does to it;
+* labels are moved along a pilot of the mean whenever the statistic says what a shift does to it;
 * in one column, windows of √n/2 rows for means of two observations, twice as many for more
   observations and for root-type statistics, whose tuples are noisier; of rows and not of a width,
   so that no row is left out where x is sparse;
@@ -38,7 +38,7 @@ class Choice:
     sampler : Sampler or "leaves"
         The sampler; "leaves" is built by the estimator from a forest.
     transport : "location", "location-scale" or None
-        How labels are carried.
+        How labels are moved.
     balanced : bool
         Whether rows are weighted to count alike.
     reasons : tuple of str
@@ -63,7 +63,7 @@ def choose(
     sampler : str or Sampler
         "auto", a name, or a sampler.
     transport : "auto", "location", "location-scale" or None
-        How labels are carried to the representative.
+        How labels are moved to the representative.
     X : ndarray (n, d)
         Positions of the rows.
     """
@@ -76,24 +76,24 @@ def choose(
     else:
         chosen = samplers.resolve(sampler)
         reasons.append(f"sampler: {chosen!r}, as asked")
-    carried: Literal["location", "location-scale"] | None
+    moved: Literal["location", "location-scale"] | None
     if transport == "auto":
         if statistic.shift is None:
-            carried = None
+            moved = None
             reasons.append(f"transport: none, since no shift of y leaves {statistic.name} in place")
         else:
-            carried = "location"
-            reasons.append("transport: labels are carried by a pilot of their mean")
+            moved = "location"
+            reasons.append("transport: labels are moved along a pilot of their mean")
     elif transport is None:
-        carried = None
+        moved = None
         reasons.append("transport: none, as asked")
     else:
         _check.choice("transport", transport, ("auto", "location", "location-scale"))
-        carried = transport
+        moved = transport
         reasons.append(f"transport: {transport}, as asked")
     if auto:
         reasons.append("weights: rows are balanced to count alike")
-    return Choice(chosen, carried, auto, tuple(reasons))
+    return Choice(chosen, moved, auto, tuple(reasons))
 
 
 def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["leaves"], str]:

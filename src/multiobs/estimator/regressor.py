@@ -1,13 +1,11 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
-import warnings
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,13 +14,13 @@ from multiobs._check import categories
 from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
+from multiobs.estimator.attributes import FittedAttributes
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
+from multiobs.estimator.messages import warn_of, warn_of_status
 from multiobs.estimator.names import column_names
 from multiobs.fit import (
-    LinearFit,
-    RegressorFit,
     StreamFit,
     fit_linear,
     fit_regressor,
@@ -31,23 +29,18 @@ from multiobs.fit import (
 )
 from multiobs.inference import Inference, shrink
 from multiobs.samplers import Sampler
-from multiobs.statistics import Statistic, outside_domain
+from multiobs.statistics import Statistic
 from multiobs.transport import Transport
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
-
-    from multiobs.fit import Solution
-    from multiobs.tuples import TupleSet
-
-MARKS = ("n_features_in_", "feature_names_in_", "_fitted")  # everything that fit assigns
 
 
 def _streams(estimator: "MultiObservationRegressor") -> bool:
     return stream.possible(estimator.sampler)
 
 
-class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Regression on a statistic of Y given x by a loss of several observations.
 
     Builds metasamples :math:`(\tilde x, y_1..y_m)` from ordinary rows and minimises
@@ -111,8 +104,6 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
     >>> bool(abs(reg.predict([[0.5]])[0] - 1.0) < 0.15)
     True
     """
-
-    _fitted: Fitted  # everything a fit found out, replaced whole
 
     def __init__(
         self,
@@ -193,7 +184,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             fitted = self._fitted_regressor(ready, rng, found)
         else:
             fitted = self._fitted_linear(ready, alpha, found, door)
-        self._warn(fitted, rows.X)
+        warn_of(fitted, rows.X, richer=self.features is None)
         self._become(door, fitted)
         if self.verbose:
             print(fitted.plan)
@@ -236,7 +227,7 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         plan = FitPlan(reasons, (), result.solution.solver)
         names = column_names(door, None, None)
         fitted = Fitted(result, held.statistic, held.sampler, held.count, plan, names=names)
-        self._warn_status(fitted)
+        warn_of_status(fitted)
         self._become(door, fitted)
         return self
 
@@ -300,88 +291,6 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say whether there is a fit: whole, or not at all."""
-        return "_fitted" in vars(self)
-
-    @property
-    def statistic_(self) -> Statistic:
-        """The statistic itself."""
-        return self._found.statistic
-
-    @property
-    def sampler_(self) -> Sampler:
-        """The sampler that was used."""
-        return self._found.sampler
-
-    @property
-    def n_metasamples_(self) -> int:
-        """How many tuples there were."""
-        return self._found.count
-
-    @property
-    def plan_(self) -> FitPlan:
-        """What was chosen and how the sums were formed."""
-        return self._found.plan
-
-    @property
-    def result_(self) -> LinearFit | RegressorFit | StreamFit:
-        """The fitted class of functions, with the problem it was fitted to."""
-        return self._found.result
-
-    @property
-    def tuples_(self) -> "TupleSet":
-        """Which rows went together."""
-        result = self._found.result
-        if isinstance(result, StreamFit):
-            raise AttributeError("tuples_ needs fit, got an estimator of partial_fit")
-        return result.problem.tuples
-
-    @property
-    def solution_(self) -> "Solution":
-        """How the coefficients were found."""
-        return self._linear_result("solution_").solution
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Slopes of the linear class, (p,), in the units of the data."""
-        return self._linear_result("coef_").coefficients()[0]
-
-    @property
-    def intercept_(self) -> float:
-        """Intercept of the linear class, in the units of the data."""
-        return self._linear_result("intercept_").coefficients()[1]
-
-    @property
-    def estimator_(self) -> Any:
-        """The fitted regressor, when ``estimator`` was given."""
-        result = self._found.result
-        if not isinstance(result, RegressorFit):
-            raise AttributeError("estimator_ needs a fit with estimator=, got a linear class")
-        return result.regressor
-
-    @property
-    def _found(self) -> Fitted:
-        """What was fitted; an AttributeError before that, as for any missing attribute."""
-        try:
-            return vars(self)["_fitted"]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet") from None
-
-    def _linear_result(self, what: str) -> LinearFit | StreamFit:
-        result = self._found.result
-        if isinstance(result, RegressorFit):
-            raise AttributeError(
-                f"{what} needs the linear class, got estimator={type(result.template).__name__}"
-            )
-        return result
-
-    def _become(self, door: Self, fitted: Fitted) -> None:
-        """Replace everything a fit assigns, in one step."""
-        kept = {name: value for name, value in vars(self).items() if name not in MARKS}
-        marks = {name: vars(door)[name] for name in MARKS[:2] if name in vars(door)}
-        self.__dict__ = {**kept, **marks, "_fitted": fitted}
-
     def _fitted_regressor(
         self, ready: Prepared, rng: np.random.Generator, found: categories.Categories | None
     ) -> Fitted:
@@ -421,38 +330,6 @@ class MultiObservationRegressor(InferenceMixin, RegressorMixin, BaseEstimator): 
             names,
             unshrunken,
         )
-
-    def _warn(self, fitted: Fitted, X: FloatArray) -> None:
-        """Say once what is wrong with a fit, before it replaces another."""
-        self._warn_status(fitted)
-        result, statistic = fitted.result, fitted.statistic
-        if isinstance(result, LinearFit):
-            limits = result.problem.units.outward(np.array(result.design.bounds(result.w)))
-            if not outside_domain(statistic, limits).size:
-                return
-        wrong = outside_domain(statistic, result.predict(X))
-        if wrong.size:
-            low, high = statistic.domain
-            remedy = "estimator= with a class that stays inside (boosting with a gamma loss)"
-            if self.features is None and self.estimator is None:
-                remedy = "features= with a richer class (splines), " + remedy
-            warnings.warn(
-                f"{statistic.name} lies in [{low:g}, {high:g}], but the fit reaches "
-                f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
-                f"rows: use {remedy}, or statistic.with_loss('gamma')",
-                UserWarning,
-                stacklevel=4,
-            )
-
-    @staticmethod
-    def _warn_status(fitted: Fitted) -> None:
-        result = fitted.result
-        if not isinstance(result, RegressorFit) and not result.solution.status.success:
-            warnings.warn(
-                f"{fitted.statistic.name}: {result.solution.status.value}",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
 
 
 def _enough(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:

@@ -15,7 +15,7 @@ Method = Literal["auto", "linear", "log"]
 @final
 @dataclass(frozen=True)
 class Skewness:
-    """How lopsided estimates are, see :mod:`multiobs.inference.skewness`.
+    """Skewness of estimates, see :mod:`multiobs.inference.skewness`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-r"""How lopsided an estimate is when metasamples share labels.
+r"""Skewness of an estimate when metasamples share labels.
 
 Errors of a spread are skewed: an estimate that is too small comes with a standard error that is
 too small as well, and an interval that is symmetric about it misses mostly on one side.  How much

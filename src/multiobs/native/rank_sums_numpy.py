@@ -86,12 +86,12 @@ def _prefixes(x: FloatArray, degree: int) -> list[FloatArray]:
 def _prefix_gradients(x: FloatArray, e: list[FloatArray], g: list[FloatArray]) -> FloatArray:
     """Carry gradients g[k] with respect to e[k] = _prefixes(x)[k] back to the rows of x."""
     gx = np.zeros_like(x)
-    carried = np.zeros_like(x)  # from e[k + 1], one row further on
+    passed_on = np.zeros_like(x)  # from e[k + 1], one row further on
     for k in range(len(e) - 1, 0, -1):
-        g[k][:-1] += carried
+        g[k][:-1] += passed_on
         whole = np.cumsum(g[k][::-1], axis=0)[::-1]
         gx += _times(whole[1:], e[k - 1][:-1])
-        carried = _times(x, whole[1:])
+        passed_on = _times(x, whole[1:])
     return gx
 
 

@@ -90,12 +90,12 @@ class DriftBiasDisplay:
         self.ax_ = self.axes_[0]
         look = {"marker": "o", "markersize": 4, "linewidth": 1.8, "color": ORANGE}
         self.ax_.plot(c.width, c.plain, **styled({**look, "label": "labels as they are"}, line_kw))
-        if c.carried is not None:
+        if c.transported is not None:
             moved = {
                 **look, "marker": "s", "linestyle": "--", "color": BLUE,
                 "label": "labels transported along a smooth mean",
             }  # fmt: skip
-            self.ax_.plot(c.width, c.carried, **styled(moved, line_kw))
+            self.ax_.plot(c.width, c.transported, **styled(moved, line_kw))
         self.ax_.axvline(c.paper, color=GREY, ls=":", lw=1.2, label=f"paper's ε = {c.paper:.3g}")
         self.ax_.set_xscale("log")
         where = self.x_name if x_label is None else x_label

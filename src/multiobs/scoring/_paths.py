@@ -123,8 +123,8 @@ class DriftCurve:
         Widths of the windows, in the units of x.
     plain : ndarray (g,)
         From the labels as they are: rises (or falls) as the mean drifts inside the windows.
-    carried : ndarray (g,) or None
-        From labels carried along a smooth mean; None where no shift leaves the statistic alone.
+    transported : ndarray (g,) or None
+        From labels transported along a smooth mean; None where no shift leaves the statistic alone.
     paper : float
         The paper's epsilon in the units of x.
     """
@@ -132,7 +132,7 @@ class DriftCurve:
     statistic: Statistic
     width: FloatArray
     plain: FloatArray
-    carried: FloatArray | None
+    transported: FloatArray | None
     paper: float
 
 
@@ -168,7 +168,7 @@ def drift_curve(
     >>> x = rng.uniform(size=1000)
     >>> y = 3 * np.sin(12 * x) + rng.normal(size=1000)
     >>> curve = drift_curve("variance", x, y)
-    >>> bool(curve.plain[-1] > 2 > 1.2 > curve.carried[-1])
+    >>> bool(curve.plain[-1] > 2 > 1.2 > curve.transported[-1])
     True
     """
     chosen = statistics.resolve(statistic)
@@ -181,7 +181,7 @@ def drift_curve(
     if chosen.shift is not None:
         moved = residuals_of("location", chosen, positions, labels, None)
         residuals, offset = moved.labels, moved.offset
-    plain, carried, used = [], [], []
+    plain, transported, used = [], [], []
     for width in grid:
         tuples = Nearby(float(width)).build(positions, chosen.arity, rng)
         if tuples.count() == 0:
@@ -191,14 +191,14 @@ def drift_curve(
         plain.append(_pooled(chosen, labels[members]))
         if residuals is not None:
             level = 0.0 if offset is None else float(offset[members].mean())
-            carried.append(_pooled(chosen, residuals[members]) + level)
+            transported.append(_pooled(chosen, residuals[members]) + level)
     if not used:
         raise ValueError(f"some width must hold {chosen.arity} rows, got {grid.tolist()}")
     return DriftCurve(
         chosen,
         np.array(used),
         np.array(plain),
-        np.array(carried) if residuals is not None else None,
+        np.array(transported) if residuals is not None else None,
         paper,
     )
 

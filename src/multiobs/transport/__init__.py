@@ -1,6 +1,7 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
-from multiobs.transport.pilots import fit_pilot
+from multiobs.transport import basis
+from multiobs.transport.pilots import fit_pilot, one_thread
 from multiobs.transport.residuals import (
     LocationScale,
     Residuals,
@@ -10,14 +11,18 @@ from multiobs.transport.residuals import (
     leverage_corrected,
     residuals_of,
 )
+from multiobs.transport.spline import SplinePilot
 
 __all__ = [
     "LocationScale",
     "Residuals",
     "ScalePilot",
+    "SplinePilot",
     "Transport",
+    "basis",
     "fit_pilot",
     "fit_scale_pilot",
     "leverage_corrected",
+    "one_thread",
     "residuals_of",
 ]

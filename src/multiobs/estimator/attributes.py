@@ -1,0 +1,101 @@
+"""Attributes of a fitted estimator: views of one record, so that no two of them disagree."""
+
+from abc import ABC
+from typing import Any, Self
+
+from multiobs._types import FloatArray
+from multiobs.estimator.fitted import FitPlan, Fitted
+from multiobs.fit import LinearFit, RegressorFit, Solution, StreamFit
+from multiobs.samplers import Sampler
+from multiobs.statistics import Statistic
+from multiobs.tuples import TupleSet
+
+MARKS = ("n_features_in_", "feature_names_in_", "_fitted")  # everything that fit assigns
+
+
+class FittedAttributes(ABC):
+    """What ``fit`` leaves behind, read off one record that is replaced whole."""
+
+    _fitted: Fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether there is a fit: whole, or not at all."""
+        return "_fitted" in vars(self)
+
+    @property
+    def statistic_(self) -> Statistic:
+        """The statistic itself."""
+        return self._found.statistic
+
+    @property
+    def sampler_(self) -> Sampler:
+        """The sampler that was used."""
+        return self._found.sampler
+
+    @property
+    def n_metasamples_(self) -> int:
+        """How many tuples there were."""
+        return self._found.count
+
+    @property
+    def plan_(self) -> FitPlan:
+        """What was chosen and how the sums were formed."""
+        return self._found.plan
+
+    @property
+    def result_(self) -> LinearFit | RegressorFit | StreamFit:
+        """The fitted class of functions, with the problem it was fitted to."""
+        return self._found.result
+
+    @property
+    def tuples_(self) -> "TupleSet":
+        """Which rows went together."""
+        result = self._found.result
+        if isinstance(result, StreamFit):
+            raise AttributeError("tuples_ needs fit, got an estimator of partial_fit")
+        return result.problem.tuples
+
+    @property
+    def solution_(self) -> "Solution":
+        """How the coefficients were found."""
+        return self._linear_result("solution_").solution
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Slopes of the linear class, (p,), in the units of the data."""
+        return self._linear_result("coef_").coefficients()[0]
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept of the linear class, in the units of the data."""
+        return self._linear_result("intercept_").coefficients()[1]
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted regressor, when ``estimator`` was given."""
+        result = self._found.result
+        if not isinstance(result, RegressorFit):
+            raise AttributeError("estimator_ needs a fit with estimator=, got a linear class")
+        return result.regressor
+
+    @property
+    def _found(self) -> Fitted:
+        """What was fitted; an AttributeError before that, as for any missing attribute."""
+        try:
+            return vars(self)["_fitted"]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} is not fitted yet") from None
+
+    def _linear_result(self, what: str) -> LinearFit | StreamFit:
+        result = self._found.result
+        if isinstance(result, RegressorFit):
+            raise AttributeError(
+                f"{what} needs the linear class, got estimator={type(result.template).__name__}"
+            )
+        return result
+
+    def _become(self, door: Self, fitted: Fitted) -> None:
+        """Replace everything a fit assigns, in one step."""
+        kept = {name: value for name, value in vars(self).items() if name not in MARKS}
+        marks = {name: vars(door)[name] for name in MARKS[:2] if name in vars(door)}
+        self.__dict__ = {**kept, **marks, "_fitted": fitted}

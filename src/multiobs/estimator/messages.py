@@ -1,0 +1,55 @@
+"""What a fit says about itself: one warning for each thing that is wrong."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from multiobs._types import FloatArray
+from multiobs.estimator.fitted import Fitted
+from multiobs.fit import LinearFit, RegressorFit
+from multiobs.statistics import outside_domain
+
+
+def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
+    """Say what is wrong with a fit, before it replaces another.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What was fitted.
+    X : ndarray (n, d)
+        Positions of the rows.
+    richer : bool
+        Whether the class was the plainest one, so that a richer one may help.
+    """
+    warn_of_status(fitted, stacklevel=4)
+    result, statistic = fitted.result, fitted.statistic
+    if isinstance(result, LinearFit):
+        limits = result.problem.units.outward(np.array(result.design.bounds(result.w)))
+        if not outside_domain(statistic, limits).size:
+            return
+    wrong = outside_domain(statistic, result.predict(X))
+    if wrong.size:
+        low, high = statistic.domain
+        remedy = "estimator= with a class that stays inside (boosting with a gamma loss)"
+        if richer and isinstance(result, LinearFit):
+            remedy = "features= with a richer class (splines), " + remedy
+        warnings.warn(
+            f"{statistic.name} lies in [{low:g}, {high:g}], but the fit reaches "
+            f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
+            f"rows: use {remedy}, or statistic.with_loss('gamma')",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_status(fitted: Fitted, stacklevel: int = 3) -> None:
+    """Say that the coefficients are not to be trusted, if so."""
+    result = fitted.result
+    if not isinstance(result, RegressorFit) and not result.solution.status.success:
+        warnings.warn(
+            f"{fitted.statistic.name}: {result.solution.status.value}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
