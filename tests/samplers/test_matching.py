@@ -29,6 +29,37 @@ def test_matchings_are_maximum(n, k, d, seed):
     assert chosen.size == oracle.matching_size(points.tolist(), candidates.tolist(), epsilon)
 
 
+def greedy(a, c, m, epsilon):
+    """One point after the other, one candidate after the other."""
+    kept, starts, free = [], [], 0
+    for i, value in enumerate(a):
+        while free + m <= len(c) and value - c[free] > epsilon:
+            free += 1
+        if free + m <= len(c) and c[free + m - 1] - value <= epsilon:
+            kept.append(i)
+            starts.append(free)
+            free += m
+    return kept, starts
+
+
+@few
+@given(st.integers(1, 40), st.integers(0, 60), st.integers(1, 3), st.integers(0, 10**6))
+def test_the_pass_from_the_left_is_the_loop_over_points(n, k, m, seed):
+    rng = np.random.default_rng(seed)
+    a, c = np.sort(rng.integers(0, 30, n)) / 10, np.sort(rng.integers(0, 30, k)) / 10
+    epsilon = float(rng.choice([0.0, 0.1, 0.2, 0.7]))
+    kept, starts = matching.leftmost(a, c, m, epsilon)
+    assert (kept.tolist(), starts.tolist()) == greedy(a.tolist(), c.tolist(), m, epsilon)
+
+
+def test_many_points_of_which_many_fail_are_still_the_loop():
+    rng = np.random.default_rng(0)
+    a, c = np.sort(rng.random(30_000)), np.sort(rng.random(25_000))
+    for epsilon in (1e-6, 1e-5, 1e-3):
+        kept, starts = matching.leftmost(a, c, 1, epsilon)
+        assert (kept.tolist(), starts.tolist()) == greedy(a.tolist(), c.tolist(), 1, epsilon)
+
+
 @few
 @given(st.integers(1, 10), st.integers(0, 5), st.integers(1, 2), st.integers(0, 10**6))
 def test_whoever_is_left_over_takes_the_free_candidates(n, more, d, seed):

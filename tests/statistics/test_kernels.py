@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tables import STATISTICS, draw_labels
 
 from multiobs import statistics
+from multiobs.statistics.distinct import distinct_sum
 from multiobs.statistics.kernels import (
     Equality,
     Kernel,
@@ -20,7 +21,6 @@ from multiobs.statistics.kernels import (
     Square,
     as_members,
     constant,
-    distinct_sum,
     moment,
     same_category,
 )

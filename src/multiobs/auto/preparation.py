@@ -24,7 +24,7 @@ from multiobs.transport import (
     leverage_corrected,
     residuals_of,
 )
-from multiobs.tuples import Graph
+from multiobs.tuples import Graph, shown
 
 TOO_WIDE = 0.7  # distance of neighbours relative to that of any two rows
 
@@ -120,7 +120,7 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         limit = max(LIMIT, request.max_tuples)
         if request.max_tuples < count:
             tuples = tuples.sample(request.max_tuples, rng)
-            reasons.append(f"tuples: a random {request.max_tuples} of {count:.4g}")
+            reasons.append(f"tuples: a random {request.max_tuples} of {shown(count)}")
     if count:
         residuals = leverage_corrected(residuals, rows.X, tuples, rng)
     problem = Problem(

@@ -7,6 +7,7 @@ from multiobs.fit.design import Design
 from multiobs.fit.problem import Problem
 from multiobs.fit.risk import MomentRisk
 from multiobs.sums import pool, weighted_power
+from multiobs.tuples import shown
 
 
 def pooled_risk(problem: Problem, design: Design, reference: FloatArray | None) -> MomentRisk:
@@ -24,8 +25,8 @@ def pooled_risk(problem: Problem, design: Design, reference: FloatArray | None) 
     tuples, loss = problem.tuples, problem.statistic.loss
     if not loss.sums:
         raise ValueError(
-            f"a loss that is not a polynomial needs every tuple, got {tuples.count():.4g} of them "
-            "with features that are not affine in x: use SlidingWindow or a smaller epsilon"
+            f"a loss that is not a polynomial needs every tuple, got {shown(tuples.count())} of "
+            "them with features that are not affine in x: use SlidingWindow or a smaller epsilon"
         )
     kernels = [h for _, h in loss.sums]
     found = pool(

@@ -14,6 +14,7 @@ from scipy.spatial import KDTree
 from sklearn.isotonic import isotonic_regression
 
 from multiobs._types import BoolArray, FloatArray, IntArray
+from multiobs.samplers import matching
 
 EDGES = 20_000_000  # most (anchor, candidate) pairs held at once
 
@@ -59,7 +60,7 @@ def _assign_sorted(a: FloatArray, c: FloatArray, m: int, epsilon: float) -> IntA
     starts = _nearest_starts(a, c, m)
     kept = np.arange(a.size)
     if starts is None or not _within(a, c, starts, m, epsilon).all():
-        kept, starts = _leftmost_starts(a, c, m, epsilon)
+        kept, starts = matching.leftmost(a, c, m, epsilon)
         # The greedy pass takes the leftmost candidates: keep its anchors, look again for nearer
         # ones, and fall back to its own choice if those do not all lie within epsilon.
         nearer = _nearest_starts(a[kept], c, m)
@@ -92,32 +93,6 @@ def _nearest_starts(a: FloatArray, c: FloatArray, m: int) -> IntArray | None:
     if np.any(np.diff(wanted) < 0):
         wanted = np.floor(isotonic_regression(wanted.astype(np.float64))).astype(np.int64)
     return np.clip(wanted, 0, total - m * n) + m * np.arange(n)
-
-
-def _leftmost_starts(
-    a: FloatArray, c: FloatArray, m: int, epsilon: float
-) -> tuple[IntArray, IntArray]:
-    """Greedy pass from the left that completes as many anchors as possible.
-
-    All intervals have the same length, so the first anchor that can be completed may always be
-    (an optimal choice can exchange its own first anchor for it), with the leftmost candidates.
-    """
-    # Rounding may put a boundary candidate on either side of a - epsilon: start one early.
-    first = np.maximum(np.searchsorted(c, a - epsilon) - 1, 0).tolist()
-    kept, starts = [], []
-    free = 0
-    last = c.size - m
-    for i, (value, begin) in enumerate(zip(a.tolist(), first, strict=True)):
-        j = max(free, begin)
-        while j <= last and value - c[j] > epsilon:
-            j += 1
-        if j > last:
-            break
-        if c[j + m - 1] - value <= epsilon:
-            kept.append(i)
-            starts.append(j)
-            free = j + m
-    return np.array(kept, dtype=np.int64), np.array(starts, dtype=np.int64)
 
 
 # More dimensions: nearest neighbours first, an exact matching only when they collide too often.

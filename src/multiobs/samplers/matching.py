@@ -7,6 +7,8 @@ from scipy.spatial import KDTree
 
 from multiobs._types import FloatArray, IntArray
 
+LONG, SHORT = 1 << 14, 64  # points of a pass, and fewest that are looked at one by one
+
 
 def maximum(points: FloatArray, candidates: FloatArray, epsilon: float) -> IntArray:
     """Candidate matched to each point, or -1: as many pairs within epsilon as there can be.
@@ -18,7 +20,12 @@ def maximum(points: FloatArray, candidates: FloatArray, epsilon: float) -> IntAr
     [1, 0]
     """
     if points.shape[1] == 1:
-        return _greedy(points[:, 0], candidates[:, 0], epsilon)
+        by_point = np.argsort(points[:, 0], kind="stable")
+        by_candidate = np.argsort(candidates[:, 0], kind="stable")
+        kept, starts = leftmost(points[by_point, 0], candidates[by_candidate, 0], 1, epsilon)
+        matched = np.full(points.shape[0], -1, dtype=np.int64)
+        matched[by_point[kept]] = by_candidate[starts]
+        return matched
     near = KDTree(candidates).query_ball_point(points, epsilon, return_sorted=True)
     sizes = np.fromiter((len(each) for each in near), dtype=np.int64, count=len(near))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -26,8 +33,7 @@ def maximum(points: FloatArray, candidates: FloatArray, epsilon: float) -> IntAr
     # older versions of scipy match graphs with 32-bit row numbers only
     where = (indices.astype(np.int32), indptr.astype(np.int32))
     edges = csr_array((np.ones(indices.size), *where), shape=(points.shape[0], candidates.shape[0]))
-    matched = maximum_bipartite_matching(edges, perm_type="column")
-    return np.asarray(matched, dtype=np.int64)
+    return np.asarray(maximum_bipartite_matching(edges, perm_type="column"), dtype=np.int64)
 
 
 def complete(points: FloatArray, candidates: FloatArray, epsilon: float) -> IntArray:
@@ -69,18 +75,87 @@ def largest_perfect(points: FloatArray, batches: int, epsilon: float) -> int:
     return low
 
 
-def _greedy(x: FloatArray, candidates: FloatArray, epsilon: float) -> IntArray:
-    by_x = np.argsort(x, kind="stable")
-    by_candidate = np.argsort(candidates, kind="stable")
-    matched = np.full(x.size, -1, dtype=np.int64)
-    ordered = candidates[by_candidate].tolist()
-    j, last = 0, len(ordered)
-    for i, value in zip(by_x.tolist(), x[by_x].tolist(), strict=True):
-        while j < last and value - ordered[j] > epsilon:
-            j += 1
-        if j == last:
-            break
-        if ordered[j] - value <= epsilon:
-            matched[i] = by_candidate[j]
-            j += 1
-    return matched
+def leftmost(a: FloatArray, c: FloatArray, m: int, epsilon: float) -> tuple[IntArray, IntArray]:
+    """Greedy pass from the left: m consecutive candidates for as many points as possible.
+
+    All intervals have the same length, so the first point that can be completed may always be
+    (an optimal choice can exchange its own first point for it), with the leftmost candidates.
+    Without a point that fails, starts are a running maximum; a pass stops at each that does.
+
+    Parameters
+    ----------
+    a, c : ndarray (n,), (N,)
+        Points and candidates, sorted.
+    m : int
+        Candidates a point needs.
+    epsilon : float
+        Largest distance.
+
+    Returns
+    -------
+    kept, starts : ndarray of int
+        Points that are completed, and the first candidate of each.
+
+    Examples
+    --------
+    >>> kept, starts = leftmost(np.array([0.0, 0.1, 5.0]), np.array([0.05, 0.2, 5.1]), 1, 0.25)
+    >>> kept.tolist(), starts.tolist()
+    ([0, 1, 2], [0, 1, 2])
+    """
+    first = _first_within(a, c, epsilon)
+    n, last = a.size, c.size - m
+    kept, starts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    i, free, loop = 0, 0, SHORT
+    while i < n and free <= last:
+        end = min(i + LONG, n)
+        step = m * np.arange(end - i)
+        start = np.maximum.accumulate(np.maximum(first[i:end], free) - step) + step
+        reach = c[np.minimum(start + m - 1, c.size - 1)]
+        failed = np.flatnonzero((start > last) | (reach - a[i:end] > epsilon))
+        good = int(failed[0]) if failed.size else end - i
+        kept.append(np.arange(i, i + good))
+        starts.append(start[:good])
+        free = int(start[good - 1]) + m if good else free
+        i += good
+        if failed.size:  # where one fails others will: one by one for a while
+            loop = min(2 * loop, LONG) if good < LONG // 8 else SHORT
+            end = min(i + loop, n)
+            mine, chosen, free = _one_by_one(a[i:end], first[i:end], c, (m, epsilon), free)
+            kept.append(i + mine)
+            starts.append(chosen)
+            i = end
+    return np.concatenate(kept), np.concatenate(starts)
+
+
+def _one_by_one(
+    a: FloatArray, first: IntArray, c: FloatArray, need: tuple[int, float], free: int
+) -> tuple[IntArray, IntArray, int]:
+    """Complete points in turn from the first free candidate on; also the next free one."""
+    m, epsilon = need
+    base = free
+    furthest = max(free, int(first[-1])) + m * a.size  # no start lies beyond
+    ends = c[base + m - 1 : furthest + m].tolist()
+    kept, starts = [], []
+    for i, (value, begin) in enumerate(zip(a.tolist(), first.tolist(), strict=True)):
+        j = max(free, begin)
+        if j - base < len(ends) and ends[j - base] - value <= epsilon:
+            kept.append(i)
+            starts.append(j)
+            free = j + m
+    return np.array(kept, dtype=np.int64), np.array(starts, dtype=np.int64), free
+
+
+def _first_within(a: FloatArray, c: FloatArray, epsilon: float) -> IntArray:
+    """First sorted candidate with a - c <= epsilon in floating point, for each sorted point."""
+    if c.size == 0:
+        return np.zeros(a.size, dtype=np.int64)
+    # Rounding may put a candidate at the boundary on either side: start before it, and advance.
+    margin = 4.0 * np.spacing(np.maximum(np.abs(a), epsilon))
+    first = np.searchsorted(c, a - epsilon - margin)
+    after = np.searchsorted(c, c, side="right")
+    while True:
+        short = np.flatnonzero(first < c.size)
+        short = short[a[short] - c[first[short]] > epsilon]
+        if short.size == 0:
+            return first.astype(np.int64)
+        first[short] = after[first[short]]

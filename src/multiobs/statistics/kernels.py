@@ -6,7 +6,6 @@ tuples (see :func:`multiobs.plan`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from math import perm
 from typing import final
 
@@ -16,8 +15,8 @@ import numpy.typing as npt
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort
 from multiobs.statistics.base import Kernel as Kernel  # its users look for it here
+from multiobs.statistics.distinct import Exponent, distinct_sum
 
-Exponent = tuple[int, ...]  # one power per column of y
 Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted
 
 
@@ -192,33 +191,6 @@ def _over_members(members: FloatArray, exponent: Exponent) -> FloatArray:
     for k in range(1, members.shape[1]):  # numpy is slow along short axes
         total += powers(members[:, k], exponent)
     return total
-
-
-@cache
-def distinct_sum(
-    slots: tuple[tuple[int, Exponent], ...],
-) -> tuple[tuple[float, tuple[tuple[int, Exponent], ...]], ...]:
-    r"""Expand a sum over distinct indices into products of plain sums.
-
-    :math:`\sum_{j_1..j_q\ \mathrm{distinct}} \prod_a f_a(j_a)
-    = \sum_\pi \prod_{B \in \pi} (-1)^{|B|-1} (|B|-1)! \sum_j \prod_{a \in B} f_a(j)`.
-    A slot is (how many factors it holds, their summed exponent); so is a block.
-
-    >>> distinct_sum(((1, (1,)), (1, (2,))))
-    ((1.0, ((1, (1,)), (1, (2,)))), (-1.0, ((2, (3,)),)))
-    """
-    if not slots:
-        return ((1.0, ()),)
-    *rest, last = sorted(slots)
-    total: dict[tuple[tuple[int, Exponent], ...], float] = {}
-    for factor, blocks in distinct_sum(tuple(rest)):
-        key = tuple(sorted((*blocks, last)))
-        total[key] = total.get(key, 0.0) + factor
-    for a, slot in enumerate(rest):  # the last index may not equal any earlier one
-        merged = (slot[0] + last[0], tuple(x + y for x, y in zip(slot[1], last[1], strict=True)))
-        for factor, blocks in distinct_sum((*rest[:a], merged, *rest[a + 1 :])):
-            total[blocks] = total.get(blocks, 0.0) - factor
-    return tuple((factor, blocks) for blocks, factor in total.items() if factor != 0.0)
 
 
 @final

@@ -7,16 +7,9 @@ distinct i, for each of several samples or weightings at once.
 import numpy as np
 
 from multiobs._types import FloatArray
+from multiobs.statistics.distinct import Exponent, distinct_sum
 from multiobs.statistics.facts import VARIANCE
-from multiobs.statistics.kernels import (
-    Equality,
-    Exponent,
-    Kernel,
-    Monomials,
-    OrderStatistic,
-    distinct_sum,
-    powers,
-)
+from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, powers
 
 _PAIRS_AT_ONCE = 2_000_000
 

@@ -24,7 +24,7 @@ from multiobs.statistics.kernels import (
 from multiobs.sums import moments, programs, series
 from multiobs.sums.features import Affine, Features, Lifted, assemble, split_constants
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows, shown
 
 __all__ = [
     "LIMIT",
@@ -50,6 +50,8 @@ Branch = Literal["list", "running sums", "rank tree", "categories"]
 FEW = 500  # so few tuples are listed at once in less time than running sums take to set up
 FEW_IN_NUMPY = 20_000  # the same without the compiled loops
 LIMIT = 200_000_000  # tuples that are enumerated without being asked twice
+CROWDED = 5_000_000  # tuples that are listed where power sums would cancel
+SAFE_OBSERVATIONS = 12  # of a tuple: power sums over as few rows keep nine digits
 POWER_ROWS = 4096  # rows whose powers are held at once
 
 
@@ -77,7 +79,7 @@ class Plan:
         return replace(self, branch="running sums", reason="each anchor's tuples are pooled")
 
     def __str__(self) -> str:
-        return f"{self.branch} ({self.tuples:.4g} tuples): {self.reason}"
+        return f"{self.branch} ({shown(self.tuples)} tuples): {self.reason}"
 
 
 def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> Plan:
@@ -115,13 +117,23 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     few = FEW if loader.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
-    if isinstance(kernel, Monomials):
+    if count <= CROWDED and _cancels(tuples, kernel):
+        return Plan("list", count, "power sums of windows with hardly m rows would cancel")
+    if isinstance(kernel, Monomials) and kernel.arity <= moments.MOST_OBSERVATIONS:
         return Plan("running sums", count, "a polynomial in moments needs power sums only")
     if isinstance(kernel, Equality):
         return Plan("categories", count, "equal labels are counted within their category")
     if isinstance(kernel, OrderStatistic) and k <= 1:
         return Plan("rank tree", count, "order statistics of windows need ranks, not tuples")
     return Plan("list", count, "no faster sum is known for this kernel")
+
+
+def _cancels(tuples: TupleSet, kernel: Kernel) -> bool:
+    """Whether sums over distinct partners would lose digits: many observations of few rows."""
+    if not isinstance(kernel, Monomials) or kernel.arity <= SAFE_OBSERVATIONS:
+        return False
+    assert isinstance(tuples, Windows | Graph)
+    return bool(np.median(tuples.n_partners) < 2 * kernel.arity)
 
 
 def contract(
@@ -266,7 +278,7 @@ def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT) -> Iterator[Tuples]:
     total = tuples.count()
     if total > limit:
         raise ValueError(
-            f"enumerating must stay below {limit:.3g} tuples, got {total:.4g}: narrow the "
+            f"enumerating must stay below {limit:.3g} tuples, got {shown(total)}: narrow the "
             "windows (a smaller epsilon or fewer neighbours), use SlidingWindow, take a random "
             "subset with max_tuples, or raise the limit"
         )

@@ -16,7 +16,8 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import window_sums
-from multiobs.statistics.kernels import Exponent, Monomials, distinct_sum, powers
+from multiobs.statistics.distinct import Exponent, distinct_sum
+from multiobs.statistics.kernels import Monomials, powers
 from multiobs.sums import series
 from multiobs.sums.series import Series
 from multiobs.tuples import Graph, Windows
@@ -26,8 +27,17 @@ Column = tuple[Block, int]
 Recipe = tuple[tuple[float, Exponent, tuple[Block, ...]], ...]
 
 
+MOST_OBSERVATIONS = 24  # beyond, products of plain sums are too many, one a partition of m - 1
+
+
 def recipe(kernel: Monomials) -> Recipe:
     """Write the kernel's sum at one anchor as Σ coef · y_i^e · Π (plain sums over partners)."""
+    if kernel.arity > MOST_OBSERVATIONS:
+        raise ValueError(
+            f"sums over tuples that are not listed need at most {MOST_OBSERVATIONS} observations "
+            f"each, got {kernel.arity}: use SlidingWindow or Disjoint, or take a random subset "
+            "with max_tuples"
+        )
     items = tuple(sorted(kernel.terms.items()))
     return _recipe(items, kernel.arity, kernel.n_columns)
 

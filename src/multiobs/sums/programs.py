@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from multiobs._types import FloatArray
 from multiobs.native import loader
-from multiobs.statistics.kernels import Exponent, Monomials
+from multiobs.statistics.distinct import Exponent
+from multiobs.statistics.kernels import Monomials
 from multiobs.sums import moments, series
 from multiobs.tuples import Windows
 

@@ -142,7 +142,7 @@ class Anchored(TupleSet):
         return self._counted
 
     def total_weight(self) -> float:
-        return float(self.count())
+        return _as_float(self.count())
 
     @cached_property
     def _counted(self) -> int:
@@ -157,7 +157,7 @@ class Anchored(TupleSet):
             return
         if self.count() > np.iinfo(np.int64).max // 2:
             raise ValueError(
-                f"listing needs fewer than 2^62 tuples, got {self.count():.3g}: "
+                f"listing needs fewer than 2^62 tuples, got {shown(self.count())}: "
                 "narrow the windows, or take a random subset of the tuples"
             )
         q = self.arity - 1
@@ -186,13 +186,17 @@ class Anchored(TupleSet):
             partners = unrank_subsets(within, q, int(self.n_partners.max(initial=0)))
         else:
             # Repeats are then so improbable that independent draws serve as well.
-            weight = np.array([float(comb(int(w), q)) for w in self.n_partners])
+            different, where = np.unique(self.n_partners, return_inverse=True)
+            # as shares of the largest: the numbers themselves may be beyond all floats
+            most = comb(int(different[-1]), q)
+            share = np.array([comb(int(w), q) * 2**53 // most for w in different], dtype=np.float64)
+            weight = share[where.reshape(-1)]
             anchors = rng.choice(weight.size, size=size, p=weight / weight.sum())
             partners = np.stack(
                 [np.sort(rng.choice(self.n_partners[a], size=q, replace=False)) for a in anchors]
             ).astype(np.int64)
         members = self.rows_of(anchors, partners)
-        return Tuples(members, self.n_rows, None, np.full(size, float(total) / size))
+        return Tuples(members, self.n_rows, None, np.full(size, _as_float(total) / size))
 
 
 @final
@@ -312,12 +316,30 @@ class Graph(Anchored):
         return np.repeat(np.arange(self.n_rows, dtype=np.int64), self.n_partners)
 
 
+def shown(count: int) -> str:
+    """Write a number of tuples, which may be beyond all floats.
+
+    >>> shown(12_345_678), shown(10**400)
+    ('1.235e+07', '10^400')
+    """
+    return f"{count:.4g}" if count < 10**300 else f"10^{len(str(count)) - 1}"
+
+
+def _as_float(count: int) -> float:
+    return float(count) if count < 10**300 else np.inf
+
+
 def subset_counts(sizes: IntArray, q: int) -> IntArray:
-    """Binomial coefficients C(size, q) as integers."""
-    out = np.ones(sizes.size, dtype=np.int64)
-    for j in range(q):  # exact: each partial product is itself a binomial coefficient
-        out = out * np.maximum(sizes - j, 0) // (j + 1)
-    return out
+    """Binomial coefficients C(size, q) as integers; the largest integer where they are larger.
+
+    >>> subset_counts(np.array([4, 100]), 2).tolist()
+    [6, 4950]
+    """
+    different, where = np.unique(sizes, return_inverse=True)
+    most = int(np.iinfo(np.int64).max)
+    # Python's integers: a product on the way may be too large even where the result is not
+    counts = [min(comb(int(size), q), most) if size >= 0 else 0 for size in different]
+    return np.array(counts, dtype=np.int64)[where.reshape(-1)]
 
 
 def unrank_subsets(numbers: IntArray, q: int, largest: int) -> IntArray:
