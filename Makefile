@@ -46,13 +46,16 @@ endef
 .venv-docs/.stamp: requirements/docs.txt $(BUILD_INPUTS)
 	$(call environment,.venv-docs,requirements/docs.txt)
 
+.venv-studies/.stamp: requirements/studies.txt $(BUILD_INPUTS)
+	$(call environment,.venv-studies,requirements/studies.txt)
+
 .venv-minimum/.stamp: requirements/minimum.txt $(BUILD_INPUTS)
 	$(call environment,.venv-minimum,requirements/minimum.txt)
 
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs bench reproduce quality coverage-sim test-minimum test-core browser fuzz dist clean
+.PHONY: help demo test check docs browser-docs studies bench reproduce quality coverage-sim test-minimum test-core browser fuzz dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +76,12 @@ docs: .venv-docs/.stamp ## build the documentation site (docs/_build/html)
 	@rm -rf docs/api/generated # pages of names that are gone
 	$(DOCS_BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "the documentation is in docs/_build/html/index.html"
+
+browser-docs: docs ## look at every page of the site in a browser (needs chromium): cut text, raw markup, console errors
+	MULTIOBS_SITE=docs/_build/html $(DOCS_BIN)/python -m pytest -q tests/docs/site
+
+studies: .venv-studies/.stamp ## the four studies on real data again: tables and pictures in docs/_static/studies
+	$(ONE_THREAD) .venv-studies/bin/python -m docs.studies
 
 bench: .venv/.stamp ## time the fits and check them against their limits
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
@@ -104,7 +113,7 @@ dist: .venv-dist/.stamp ## sdist and wheels in dist/, checked and tried in empty
 	PYTHON=$(PYTHON) .ci/dist
 
 clean: ## remove environments, caches and everything built
-	rm -rf .venv .venv-docs .venv-minimum .venv-core .venv-demo .venv-dist $(OUT) build dist docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-docs .venv-minimum .venv-core .venv-demo .venv-dist .venv-studies $(OUT) build dist docs/_build docs/gallery docs/api/generated
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -f src/multiobs/native/*.so src/multiobs/native/*.dylib src/multiobs/native/*.dll
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

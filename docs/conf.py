@@ -1,5 +1,6 @@
 """Sphinx settings: everything is read from this repository, nothing from a network."""
 
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -23,7 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
-    "mathml",
+    "local_mathjax",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "_templates", "_ext", "scripts", "gallery/*.ipynb", "gallery/*.py"]
@@ -37,7 +38,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 3
 
 sphinx_gallery_conf = {
@@ -49,6 +50,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "capture_repr": (),
     "remove_config_comments": True,
+    "image_srcset": ["2x"],
+    "within_subsection_order": "gallery_order.ByNeed",
     "min_reported_time": 1,
     "backreferences_dir": None,
     "doc_module": (),
@@ -65,19 +68,37 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "collapse_navigation": True,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 # Pages without subpages have nothing to show on the left.
-html_sidebars = {name: [] for name in ("index", "choose", "paper_map", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "paper_map", "changelog", "contributing")}
+# What is copied is what one types: no prompts, no output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+mathjax3_config = {"chtml": {"displayAlign": "center"}, "svg": {"displayAlign": "center"}}
+
+
+def study_numbers() -> dict[str, str]:
+    """What the studies measured, by name: pages quote it as {{ study.name }} and never by hand."""
+    found = {}
+    for path in sorted((HERE / "_static" / "studies").glob("*.json")):
+        found[path.stem] = json.loads(path.read_text())
+    return found
+
+
+myst_substitutions = study_numbers()
 
 
 def skip_request_methods(app, what, name, obj, skip, options):
     """Leave out what scikit-learn generates: its text refers to its own glossary."""
-    return True if name.startswith("set_") and name.endswith("_request") else None
+    generated = name.startswith("set_") and name.endswith("_request")
+    return True if generated or name == "get_metadata_routing" else None
 
 
 def setup(app):

@@ -57,14 +57,17 @@ ax.legend(frameon=False, loc="lower right")
 # %%
 # Who is paired with whom matters
 # -------------------------------
-# A sliding window pairs rows that are adjacent in x. Many flights share a scheduled minute, ties
-# are broken by row order, and the table is in the order of the calendar: adjacent rows are often
-# flights of the same day, which share their weather. What they share does not show in their
-# difference, so the spread comes out too small.
+# Flights of the same day share their weather. Pairs from the same day show the spread that is left
+# when the day is known; pairs from all days show the spread that a traveller meets who books
+# without a forecast. ``groups=`` keeps pairs inside a day.
 
-sliding = MultiObservationRegressor(
-    "variance", "sliding", features=SplineTransformer(n_knots=5, knots="quantile"), transport=None
-).fit(hour, delay)
+day = 31 * flights["month"] + flights["day"]
+within = MultiObservationRegressor(
+    "variance",
+    samplers.Nearest(4),
+    features=SplineTransformer(n_knots=5, knots="quantile"),
+    transport=None,
+).fit(hour, delay, groups=day)
 for clock in (8.0, 14.0, 20.0):
-    near, adjacent = (np.sqrt(m.predict([[clock]])[0]) for m in (curve, sliding))
-    print(f"{clock:4.0f}:00  all pairs {near:5.1f}   adjacent rows {adjacent:5.1f}")
+    near, same = (np.sqrt(m.predict([[clock]])[0]) for m in (curve, within))
+    print(f"{clock:4.0f}:00  pairs of all days {near:5.1f}   pairs of the same day {same:5.1f}")

@@ -1,41 +1,52 @@
-"""The code blocks of README.md and docs/**/*.md run, and print what stands below them."""
+"""The code on README.md and on every page of docs/ runs, and prints what stands below it."""
 
-import contextlib
-import io
-import re
+import doctest
 from pathlib import Path
 
+import page_code
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
-WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text()]
+ROOT = page_code.ROOT
+OPTIONAL = {"pandas", "polars", "matplotlib", "dask", "pyarrow", "duckdb"}
+PAGES = page_code.pages()
+WITH_CODE = [page for page in PAGES if any(b.language == "python" for b in page_code.blocks(page))]
+WITH_PROMPTS = [page for page in PAGES if page.suffix == ".rst" and ">>> " in page.read_text()]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name)
 def test_code_blocks_print_what_the_page_shows(page: Path) -> None:
     """Blocks of a page share one namespace; a text block is the output of the block before it."""
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    printed = None
-    for match in FENCE.finditer(page.read_text()):
-        language, body = match.groups()
-        line = page.read_text()[: match.start()].count("\n") + 1
-        if language == "python":
-            assert not printed, f"{page.name}: the output before line {line} is not shown"
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(body, f"{page.name}:{line}", "exec"), namespace)
-            printed = out.getvalue()
+    try:
+        with page_code.elsewhere():
+            found = page_code.run(page)
+    except ModuleNotFoundError as missing:
+        if missing.name not in OPTIONAL:
+            raise
+        pytest.skip(f"needs {missing.name}")
+    for block, printed, shown in found:
+        where = f"{page.name}, line {block.line}"
+        printed = "\n".join(line.rstrip() for line in printed.splitlines())
+        if shown is None:
+            assert not printed, f"{where}: what it prints is not shown"
         else:
-            assert body == printed, f"{page.name}, line {line}"
-            printed = None
-    assert not printed, f"{page.name}: the last output is not shown"
+            assert shown.body.rstrip("\n") == printed, where
+
+
+@pytest.mark.parametrize("page", WITH_PROMPTS, ids=name)
+def test_prompts_answer_what_the_page_shows(page: Path) -> None:
+    runner = doctest.DocTestRunner(optionflags=page_code.FLAGS)
+    with page_code.elsewhere():
+        runner.run(page_code.doctests(page))
+    results = runner.summarize(verbose=False)
+    assert results.attempted > 0
+    assert results.failed == 0
 
 
 def test_the_first_example_is_ten_lines_and_the_same_everywhere() -> None:
-    first = FENCE.search((ROOT / "README.md").read_text())
-    assert first is not None
-    body = first.group(2)
-    assert len(body.strip().splitlines()) <= 10
-    assert body in (ROOT / "docs" / "index.md").read_text()
+    first = next(b for b in page_code.blocks(ROOT / "README.md") if b.language == "python")
+    assert len(first.body.strip().splitlines()) <= 10
+    assert first.body in (ROOT / "docs" / "index.md").read_text()

@@ -42,6 +42,8 @@ def pair_row_sums(
     w = np.ones(n) if weight is None else weight[order]
     nothing = (0,) * kernel.n_columns
     terms = [((*term, nothing, nothing)[:2], 0.5 * c) for term, c in kernel.terms.items()]
+    if not terms:  # a power of r that the loss does not have
+        return np.zeros(n)
     powers = sorted({power for term, _ in terms for power in term})
     centred = kernel.shift_invariant
     found = np.empty(n)
