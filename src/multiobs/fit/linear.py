@@ -20,9 +20,11 @@ from multiobs.fit.risk import (
 )
 from multiobs.fit.solvers import Quadratic, Solution, Status, choose_solver, solve
 from multiobs.sums import Affine, Features, Lifted, Plan, plan
-from multiobs.tuples import Tuples, Windows
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 POOL_ABOVE = 2_000_000  # tuples with features that are not affine: pooled beyond this many
+POOL_NEAR = 30_000  # or this many, where a row's partners are all near it
+NEAR = 0.05  # of the rows
 
 
 @final
@@ -102,8 +104,7 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     reference = reference_level(statistic.loss, rows, residuals.labels)
     affine = not isinstance(Z, Lifted)
     branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in statistic.loss.sums)
-    many = tuples.count() > POOL_ABOVE and not isinstance(tuples, Tuples)
-    pooled = residuals.scale is not None or (many and not affine)
+    pooled = residuals.scale is not None or (not affine and _is_many(tuples))
     if pooled:
         risk: Risk = pooled_risk(problem, design, reference)
         branches = tuple((k, each.pooled()) for k, each in branches)
@@ -125,6 +126,21 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
         if np.any(above < rows @ reference - 1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
     return LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
+
+
+def _is_many(tuples: TupleSet) -> bool:
+    """Whether the tuples of an anchor are pooled rather than listed one by one.
+
+    Their representatives hardly differ where partners are near, and in a large number of tuples
+    listing them costs more than that difference matters.
+    """
+    if isinstance(tuples, Tuples):
+        return False
+    assert isinstance(tuples, Windows | Graph)
+    count = tuples.count()
+    if count <= POOL_NEAR:
+        return False
+    return count > POOL_ABOVE or float(tuples.n_partners.mean()) < NEAR * tuples.n_rows
 
 
 def _columns(problem: Problem, design: Design) -> Features | Affine:

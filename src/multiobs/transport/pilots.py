@@ -26,6 +26,7 @@ from multiobs.transport.spline import SplinePilot
 FEW = 60  # rows below which nothing but the spline is tried
 LEAVES, DEEPER = 4, 16  # of a boosted tree: interactions of a few columns, or whatever pays
 PROBE = 2000  # rows that the choice between pilots is made on; twice as many in several columns
+HELD_OUT = 3  # folds of the choice between pilots
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
@@ -250,38 +251,46 @@ class _Held:
 
     def __init__(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> None:
         self._X, self._y, self._weight = X, y, weight
-        self._folds = spread_folds(y.size, 3)
+        self._folds = spread_folds(y.size, HELD_OUT)
         self._splines: list[SplinePilot] = []
         self.best: tuple[str, Maker] = ("spline", SplinePilot)
         self._gain = 0.0
-        self._base = self._losses(SplinePilot)
+        self._base = np.empty(y.size)
+        for fold in range(HELD_OUT):
+            self._base[self._folds == fold] = self._losses(SplinePilot, fold)
 
     def add(self, name: str, make: Maker) -> bool:
         """Try another pilot; whether it is the best so far.
 
-        The spline is the simplest: another must win by more than the noise of the comparison.
+        The spline is the simplest: another must win by more than the noise of the comparison.  One
+        that is clearly behind after the first fold is given up.
         """
-        gain = self._base - self._losses(make)
-        sure = float(gain.mean() - gain.std() / np.sqrt(gain.size))
+        gains: list[FloatArray] = []
+        for fold in range(HELD_OUT):
+            gains.append(self._base[self._folds == fold] - self._losses(make, fold))
+            gain = np.concatenate(gains)
+            error = float(gain.std() / np.sqrt(gain.size))
+            if gain.mean() + error < self._gain:
+                return False
+        sure = float(gain.mean()) - error
         if not sure > self._gain:
             return False
         self.best, self._gain = (name, make), sure
         return True
 
-    def _losses(self, make: Maker) -> FloatArray:
+    def _losses(self, make: Maker, fold: int) -> FloatArray:
+        """Squared errors at the rows of a fold, by a fit to the others."""
+        out = self._folds == fold
         X, y, weight = self._X, self._y, self._weight
-        missed = np.empty(y.size)
-        for fold in range(3):
-            out = self._folds == fold
-            inside = X[~out], y[~out], None if weight is None else weight[~out]
-            model = make()
-            if isinstance(model, BoostedPilot):
-                model.fit(*inside, self._splines[fold])
-            else:
-                model.fit(*inside)
-            if isinstance(model, SplinePilot):
-                self._splines.append(model)
-            if isinstance(model, JumpPilot) and model.breaks_.size == 0:
-                model = self._splines[fold]  # nothing but a spline with fewer knots
-            missed[out] = y[out] - model.predict(X[out])
-        return missed**2 if weight is None else weight * missed**2
+        inside = X[~out], y[~out], None if weight is None else weight[~out]
+        model = make()
+        if isinstance(model, BoostedPilot):
+            model.fit(*inside, self._splines[fold])
+        else:
+            model.fit(*inside)
+        if isinstance(model, SplinePilot):
+            self._splines.append(model)
+        if isinstance(model, JumpPilot) and model.breaks_.size == 0:
+            model = self._splines[fold]  # nothing but a spline with fewer knots
+        missed = y[out] - model.predict(X[out])
+        return np.asarray(missed**2 if weight is None else weight[out] * missed**2)
