@@ -57,6 +57,14 @@ class Categories:
         return numeric + dummies
 
 
+def refuse_repeated(columns: Any) -> None:
+    """Refuse a frame two of whose columns have one name."""
+    names = [str(name) for name in columns]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"columns of X must have different names, got {twice[0]!r} twice")
+
+
 def find(X: Any) -> Categories | None:
     """Levels of the categorical columns of a pandas or polars frame, or None if it has none.
 
@@ -65,6 +73,7 @@ def find(X: Any) -> Categories | None:
     """
     if type(X).__module__.split(".")[0] not in FRAMES or len(X.shape) != 2:
         return None
+    refuse_repeated(X.columns)
     levels: dict[str, tuple[Any, ...]] = {}
     places = []
     for place, name in enumerate(X.columns):

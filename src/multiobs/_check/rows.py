@@ -13,6 +13,7 @@ from sklearn.utils.validation import (
 
 from multiobs._check import check_sample_weight, validate_data
 from multiobs._check.categories import Categories
+from multiobs._check.frames import with_days
 from multiobs._types import FloatArray, IntArray
 
 
@@ -64,6 +65,7 @@ class Labels:
 
 def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> FloatArray:
     """Validate positions at which to predict, with the categories of the fit."""
+    X = with_days(X)
     if found is None:
         checked: FloatArray = validate_data(estimator, X, reset=False, dtype=np.float64)
         return checked
@@ -99,7 +101,8 @@ def valid_rows(
     found : Categories or None
         The categorical columns of X.
     """
-    given_X = X if found is None else found.coded(X)
+    days = with_days(X)
+    given_X = days if found is None else found.coded(days)
     full: FloatArray = validate_data(estimator, given_X, dtype=np.float64)
     place, joint = full, None
     if found is not None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, samplers, scoring, statistics
 from multiobs._check import categories
+from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
@@ -183,7 +184,8 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         if self.estimator is not None:
             fitted = self._fitted_regressor(ready, rng, found)
         else:
-            fitted = self._fitted_linear(ready, alpha, found, door)
+            layout = FrameLayout.of(X, found)
+            fitted = self._fitted_linear(ready, alpha, layout, door)
         warn_of(fitted, rows.X, richer=self.features is None)
         self._become(door, fitted)
         if self.verbose:
@@ -305,11 +307,14 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         self,
         ready: Prepared,
         alpha: float | None,
-        found: categories.Categories | None,
+        layout: FrameLayout | None,
         door: Self,
     ) -> Fitted:
-        problem = ready.problem
-        design = make_design(self.features, problem.X, bool(self.fit_intercept))
+        problem, features = ready.problem, self.features
+        found = None if layout is None else layout.categories
+        if layout is not None and features is not None:
+            features = FrameFeatures(features, layout)  # it sees what the user passed
+        design = make_design(features, problem.X, bool(self.fit_intercept))
         strength = alpha * problem.units.penalty if alpha else 0.0
         result = fit_linear(problem, design, strength)
         reasons, unshrunken = ready.reasons, None
