@@ -36,10 +36,13 @@ def nonnegative(name: str, value: Any) -> float:
 def real(name: str, value: Any) -> float:
     """Return ``value`` as a finite float, or raise."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a real number, got {value!r}")
-    number = float(value)
+        raise TypeError(f"{name} must be a real number, got {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {value!r}")
+        raise ValueError(f"{name} must be finite, got {shown(value)}")
     return number
 
 
@@ -52,18 +55,51 @@ def integer(name: str, value: Any, low: int) -> int:
     ValueError: order must be at least 2, got 1
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
+        raise TypeError(f"{name} must be an integer, got {shown(value)}")
     number = int(value)
     if number < low:
-        raise ValueError(f"{name} must be at least {low}, got {value!r}")
+        raise ValueError(f"{name} must be at least {low}, got {shown(value)}")
+    if number >= 2**63:
+        raise ValueError(f"{name} must be below 2^63, got {shown(value)}")
     return number
+
+
+def integer_or(word: str, name: str, value: Any, low: int) -> int | None:
+    """Return ``value`` as an int of at least ``low``, None for the word, or raise.
+
+    >>> integer_or("auto", "min_leaf", "auto", low=1), integer_or("auto", "min_leaf", 3, low=1)
+    (None, 3)
+    >>> integer_or("auto", "min_leaf", "many", low=1)
+    Traceback (most recent call last):
+        ...
+    ValueError: min_leaf must be an integer or 'auto', got 'many'
+    """
+    if isinstance(value, str):
+        if value != word:
+            raise ValueError(f"{name} must be an integer or {word!r}, got {value!r}")
+        return None
+    return integer(name, value, low)
+
+
+def regressor(name: str, value: Any) -> Any:
+    """Return ``value`` if it has ``fit`` and ``predict``, or raise.
+
+    >>> regressor("estimator", [])
+    Traceback (most recent call last):
+        ...
+    TypeError: estimator must be a regressor with fit and predict, got []
+    """
+    has = (callable(getattr(value, method, None)) for method in ("fit", "predict", "get_params"))
+    if isinstance(value, type) or not all(has):
+        raise TypeError(f"{name} must be a regressor with fit and predict, got {shown(value)}")
+    return value
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of ``options``, or raise."""
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}")
     return value
 
 
@@ -80,11 +116,41 @@ def numbers(name: str, value: Any) -> FloatArray:
     except ValueError:
         raise ValueError(f"{name} must be rows of equal length, got a ragged list") from None
     if found.dtype.kind == "O" and all(isinstance(each, Real) for each in found.flat):
-        found = found.astype(np.float64)
+        try:
+            found = found.astype(np.float64)
+        except OverflowError:
+            raise ValueError(
+                f"{name} must be numbers that a float holds, got a larger one"
+            ) from None
     if found.dtype.kind not in "buif":
         first = found.reshape(-1)[:1].tolist()
         raise TypeError(f"{name} must be numbers, got values such as {str(first)[1:-1]}")
     return found.astype(np.float64, copy=False)
+
+
+def generator(name: str, value: Any) -> np.random.Generator:
+    """Return ``value`` if it is a numpy Generator, or raise.
+
+    >>> generator("rng", 0)
+    Traceback (most recent call last):
+        ...
+    TypeError: rng must be a numpy Generator (numpy.random.default_rng), got 0
+    """
+    if not isinstance(value, np.random.Generator):
+        raise TypeError(
+            f"{name} must be a numpy Generator (numpy.random.default_rng), got {shown(value)}"
+        )
+    return value
+
+
+def shown(value: Any) -> str:
+    """Return an offender as a short text in one line.
+
+    >>> shown("a"), len(shown([[1, 2]] * 100))
+    ("'a'", 100)
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else text[:99] + "…"
 
 
 def validate_data(estimator: Any, /, *data: Any, **how: Any) -> Any:

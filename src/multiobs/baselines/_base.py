@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import scoring, statistics
+from multiobs import _check, scoring, statistics
 from multiobs._check import validate_data
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
@@ -31,7 +32,12 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the statistic of Y given X at X of shape (q, d), shape (q,)."""
         check_is_fitted(self)
-        return self._predict(validate_data(self, X, reset=False, dtype=np.float64))
+        try:
+            data = validate_data(self, X, reset=False, dtype=np.float64)
+        except (ValueError, OverflowError, TypeError):
+            refuse_text(X=X)
+            raise
+        return self._predict(data)
 
     def score(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return minus the mean loss on metasamples of (X, y): larger is better.
@@ -55,15 +61,47 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self, X: npt.ArrayLike, y: npt.ArrayLike, several: bool = False
     ) -> tuple[FloatArray, FloatArray, Statistic]:
         what = statistics.resolve(self.statistic)
-        data, labels = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, multi_output=several or what.n_columns > 1
-        )
+        several = several or what.n_columns > 1
+        try:
+            with np.errstate(invalid="ignore"):  # a sum of huge labels, for a quick look at them
+                data, labels = validate_data(
+                    self, X, y, dtype=np.float64, y_numeric=True, multi_output=several
+                )
+        except (ValueError, OverflowError, TypeError):
+            refuse_text(X=X, y=y)
+            raise
         labels = np.asarray(labels, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            square = labels.size * np.square(np.ptp(labels))
+        if not np.isfinite(square):
+            raise ValueError(
+                "y must have squares that a float holds, got values from "
+                f"{labels.min():g} to {labels.max():g}"
+            )
         if what.n_columns > 1 and (labels.ndim < 2 or labels.shape[1] != what.n_columns):
             raise ValueError(
                 f"{what.name} needs y with {what.n_columns} columns, got shape {labels.shape}"
             )
         return data, labels, what
+
+
+def refuse_text(**given: Any) -> None:
+    """Say in one sentence which of the arguments holds text, dates or rows of unequal length."""
+    for name, value in given.items():
+        # scikit-learn has its own sentences for arrays of objects and for no labels at all
+        if value is None or (isinstance(value, np.ndarray) and value.dtype.kind == "O"):
+            continue
+        try:
+            kind = np.asarray(value).dtype.kind
+        except ValueError:
+            kind = "O"
+        if kind in "USOMm":
+            _check.numbers(name, value)
+
+
+def chosen(name: str, given: Any) -> Any:
+    """Return a clone of the user's regressor, or a line."""
+    return LinearRegression() if given is None else clone(_check.regressor(name, given))
 
 
 def positive_variance(who: str, variance: FloatArray, floor: float) -> FloatArray:

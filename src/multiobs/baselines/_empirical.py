@@ -4,13 +4,11 @@ from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import column_or_1d
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray, IntArray
-from multiobs.baselines._base import Baseline
+from multiobs.baselines._base import Baseline, chosen
 from multiobs.baselines._moments import required_moments
 from multiobs.baselines._plug_in import check_enough, plug_in
 from multiobs.statistics import Statistic
@@ -74,6 +72,8 @@ class EmpiricalStatisticRegressor(Baseline):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), or (n, k) with k labels a row."""
+        if not isinstance(self.unbiased, bool | np.bool_):
+            raise TypeError(f"unbiased must be True or False, got {_check.shown(self.unbiased)}")
         univariate = statistics.resolve(self.statistic).n_columns == 1
         data, labels, what = self._checked(X, y, several=univariate)
         if univariate and labels.ndim == 2 and labels.shape[1] > 1:
@@ -83,7 +83,7 @@ class EmpiricalStatisticRegressor(Baseline):
         else:
             labels = column_or_1d(labels, warn=True) if univariate else labels
             self.points_, self.values_, weight = self._grouped(data, labels, what)
-        model = LinearRegression() if self.estimator is None else clone(self.estimator)
+        model = chosen("estimator", self.estimator)
         # Cells of unequal size are the exception; equal ones need no estimator with weights.
         equal = weight is None or bool(np.all(weight == weight[0]))
         self.estimator_ = (
@@ -135,13 +135,10 @@ def replicate_design(
     (200, 5)
     """
     what = statistics.resolve(statistic)
-    if n_replicates == "sqrt":
-        k = what.replicates(n)
-    elif isinstance(n_replicates, str):
-        raise ValueError(f"n_replicates must be an integer or 'sqrt', got {n_replicates!r}")
-    else:
-        k = _check.integer("n_replicates", n_replicates, low=what.arity)
-    return max(1, n // k), k
+    budget = _check.integer("n", n, low=1)
+    given = _check.integer_or("sqrt", "n_replicates", n_replicates, low=what.arity)
+    k = what.replicates(budget) if given is None else given
+    return max(1, budget // k), k
 
 
 def _cells(X: FloatArray, size: int) -> IntArray:

@@ -100,7 +100,9 @@ class LocalPlugInRegressor(Baseline):
         if self.projection is None:
             self.projection_ = None
         else:
-            self.projection_ = clone(self.projection).fit(data, self._local(data))
+            self.projection_ = clone(_check.regressor("projection", self.projection)).fit(
+                data, self._local(data)
+            )
         return self
 
     def _predict(self, X: FloatArray) -> FloatArray:
@@ -113,13 +115,11 @@ class LocalPlugInRegressor(Baseline):
 
     def _fit_nearest(self, X: FloatArray) -> None:
         n, arity = len(X), self._what.arity
-        if self.n_neighbors == "auto":
+        given = _check.integer_or("auto", "n_neighbors", self.n_neighbors, low=arity)
+        if given is None:
             power = 2.0 / 3.0 if self.projection is None else 0.5
-            self._k = min(n, max(2 * arity, round(n**power)))
-        elif isinstance(self.n_neighbors, str):
-            raise ValueError(f"n_neighbors must be an integer or 'auto', got {self.n_neighbors!r}")
-        else:
-            self._k = min(n, _check.integer("n_neighbors", self.n_neighbors, low=arity))
+            given = max(2 * arity, round(n**power))
+        self._k = min(n, given)
         if X.shape[1] == 1:
             order = np.argsort(X[:, 0], kind="stable")
             self._sorted_x = X[order, 0]
@@ -144,12 +144,8 @@ class LocalPlugInRegressor(Baseline):
         rng = check_random_state(self.random_state)
         n, d = X.shape
         trees = _check.integer("n_trees", self.n_trees, low=1)
-        if self.min_leaf == "auto":
-            leaf = max(5, self._what.arity, round(n ** (1.0 / 3.0)))
-        elif isinstance(self.min_leaf, str):
-            raise ValueError(f"min_leaf must be an integer or 'auto', got {self.min_leaf!r}")
-        else:
-            leaf = _check.integer("min_leaf", self.min_leaf, low=1)
+        given = _check.integer_or("auto", "min_leaf", self.min_leaf, low=1)
+        leaf = max(5, self._what.arity, round(n ** (1.0 / 3.0))) if given is None else given
         targets = _split_targets(self._labels)
         self._trees: list[DecisionTreeRegressor] = []
         blocks = []

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import statistics
+from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.statistics import KernelMeans, Statistic
 
@@ -41,28 +41,46 @@ def plug_in(
     array([1., 4.])
     """
     what = statistics.resolve(statistic)
-    labels = np.asarray(y, dtype=np.float64)
+    labels = _check.numbers("y", y)
     paired = what.n_columns > 1
-    if paired and labels.shape[-1] != what.n_columns:
+    if paired and labels.shape[-1:] != (what.n_columns,):
         raise ValueError(
             f"{what.name} needs y with {what.n_columns} columns, got shape {labels.shape}"
         )
     samples = labels.shape[:-1] if paired else labels.shape
-    weight = np.ones(samples[-1]) if weights is None else np.asarray(weights, dtype=np.float64)
+    if len(samples) not in (1, 2) or 0 in samples:
+        raise ValueError(f"y must hold samples (n,) or (q, n), got shape {labels.shape}")
+    check_enough(what, samples[-1])
+    weight = np.ones(samples[-1]) if weights is None else _check.numbers("weights", weights)
     if weight.shape[-1:] != samples[-1:] or len(samples) not in (1, 2) or weight.ndim not in (1, 2):
         raise ValueError(
             f"weights must fit the samples in y, got shapes {weight.shape} and {samples}"
         )
+    for name, values in (("y", labels), ("weights", weight)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite, got NaN or infinity")
     single = len(samples) == 1 and weight.ndim == 1
     W = np.atleast_2d(weight)
     Y = labels[None] if len(samples) == 1 else labels
     if np.any(W < 0):
         raise ValueError(f"weights must be nonnegative, got {float(W.min())}")
     total = W.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    enough = np.count_nonzero(W > 0, axis=1) >= _means(what).support
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         values = _statistic(what, Y, W / total)
-        values = np.where(np.count_nonzero(W > 0, axis=1) >= _means(what).support, values, np.nan)
+        if not np.isfinite(values[np.broadcast_to(enough, values.shape)]).all():
+            refuse_large(what, Y)
+        values = np.where(enough, values, np.nan)
     return np.asarray(values[0]) if single else values
+
+
+def refuse_large(what: Statistic, y: FloatArray) -> None:
+    """Refuse labels so large that the sums of their powers overflow."""
+    size = float(np.abs(y).max())
+    if size > 1e50:
+        raise ValueError(
+            f"y must have powers that a float holds for {what.name}, got values up to {size:g}"
+        )
 
 
 def _statistic(what: Statistic, Y: FloatArray, W: FloatArray) -> FloatArray:

@@ -69,7 +69,8 @@ class TwoMomentRegressor(Baseline):
         self._origin = float(labels.mean())
         targets = np.column_stack([labels - self._origin, (labels - self._origin) ** 2])
         if self.estimator is not None:
-            self.moments_ = [clone(self.estimator).fit(data, target) for target in targets.T]
+            each = _check.regressor("estimator", self.estimator)
+            self.moments_ = [clone(each).fit(data, target) for target in targets.T]
         elif degree == 1:
             self.moments_ = [LinearRegression().fit(data, targets)]
         else:

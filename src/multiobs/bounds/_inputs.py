@@ -21,11 +21,23 @@ def _read(
     rule: str,
     holds: Callable[[FloatArray], npt.NDArray[np.bool_]],
 ) -> FloatArray:
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(name, value)
     wrong = ~(holds(array) & np.isfinite(array))
     if wrong.any():
         raise ValueError(f"{name} must be {rule}, got {_first(array, wrong):g}")
     return array
+
+
+def numbers(name: str, value: npt.ArrayLike) -> FloatArray:
+    """Read numbers; text, objects, complex numbers and ragged lists are none."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "OiufbV":
+            return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    text = " ".join(repr(value).split())
+    raise TypeError(f"{name} must be numbers, got {text if len(text) <= 100 else text[:99] + '…'}")
 
 
 def positive(name: str, value: npt.ArrayLike) -> FloatArray:
@@ -45,14 +57,17 @@ def whole(name: str, value: npt.ArrayLike) -> FloatArray:
     return _read(name, value, rule, lambda a: (a >= 1) & (a == np.floor(a)))
 
 
+def number(name: str, value: npt.ArrayLike) -> FloatArray:
+    return _read(name, value, "a finite number", lambda a: a == a)
+
+
 def fraction(name: str, value: npt.ArrayLike) -> FloatArray:
     return _read(name, value, "strictly between 0 and 1", lambda a: (a > 0) & (a < 1))
 
 
 def read_form(value: str) -> bool:
     """Whether the repaired statement is asked for."""
-    if value not in FORMS:
-        raise ValueError(f"form must be 'paper' or 'repaired', got {value!r}")
+    one_of("form", value, FORMS)
     return value == "repaired"
 
 
@@ -70,10 +85,31 @@ def require(condition: npt.ArrayLike, values: npt.ArrayLike, message: str, limit
 
 
 def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
-    low, high = float(value[0]), float(value[1])
+    ends = numbers(name, value)
+    if ends.shape != (2,):
+        raise ValueError(f"{name} must be (low, high), got shape {ends.shape}")
+    low, high = float(ends[0]), float(ends[1])
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ValueError(f"{name} must be (low, high) with low < high, got ({low:g}, {high:g})")
     return low, high
+
+
+def generator(value: object) -> np.random.Generator:
+    """Refuse what is no numpy Generator."""
+    if not isinstance(value, np.random.Generator):
+        raise TypeError(
+            f"rng must be a numpy Generator (numpy.random.default_rng), got {type(value).__name__}"
+        )
+    return value
+
+
+def one_of(name: str, value: object, options: tuple[object, ...]) -> None:
+    """Refuse what is not among the options, whatever its type compares like."""
+    if not isinstance(value, int | str) or isinstance(value, bool) or value not in options:
+        text = " ".join(repr(value).split())[:100]
+        listed = [repr(option) for option in options]
+        rule = " or ".join(listed) if len(listed) == 2 else "one of " + ", ".join(listed)
+        raise ValueError(f"{name} must be {rule}, got {text}")
 
 
 def give(array: npt.ArrayLike) -> Number:

@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, Number, at_least_one, give, positive, whole
+from ._inputs import (
+    FloatArray,
+    Number,
+    at_least_one,
+    generator,
+    give,
+    numbers,
+    one_of,
+    positive,
+    whole,
+)
 
 
 def rademacher_linear(
@@ -41,13 +51,12 @@ def rademacher_linear(
     >>> rademacher_linear(100, 3.0, 2.0)
     0.6
     """
+    one_of("norm", norm, (1, 2))
     n_, w_ = at_least_one("n", n), positive("radius", radius)
     z_ = positive("feature_norm", feature_norm)
     if norm == 2:
         return give(w_ * z_ / np.sqrt(n_))
-    if norm == 1:
-        return give(w_ * z_ * np.sqrt(2 * np.log(2 * whole("p", p)) / n_))
-    raise ValueError(f"norm must be 1 or 2, got {norm!r}")
+    return give(w_ * z_ * np.sqrt(2 * np.log(2 * whole("p", p)) / n_))
 
 
 class RademacherEstimate(NamedTuple):
@@ -94,13 +103,13 @@ def empirical_rademacher_linear(
     >>> estimate.upper, abs(estimate.value - 0.75) < 4 * estimate.standard_error
     (1.0, True)
     """
-    features = np.asarray(Z, dtype=np.float64)
+    features = numbers("Z", Z)
+    generator(rng)
     if features.ndim != 2 or features.shape[0] == 0 or features.shape[1] == 0:
         raise ValueError(f"Z must have shape (n, p) with n, p >= 1, got {features.shape}")
-    if draws < 2:
+    if int(whole("draws", draws)) < 2:
         raise ValueError(f"draws must be at least 2, got {draws}")
-    if norm not in (1, 2):
-        raise ValueError(f"norm must be 1 or 2, got {norm!r}")
+    one_of("norm", norm, (1, 2))
     w = float(positive("radius", radius))
     n, p = features.shape
     values: FloatArray = np.empty(draws)
@@ -114,11 +123,10 @@ def empirical_rademacher_linear(
             values[start:stop] = np.sqrt((sums**2).sum(axis=1))
         else:
             values[start:stop] = np.abs(sums).max(axis=1)
-    values *= w / n
     if norm == 2:
         upper = w / n * math.sqrt(float((features**2).sum()))
     else:
         columns = np.sqrt((features**2).sum(axis=0))
         upper = w / n * float(columns.max()) * math.sqrt(2 * math.log(2 * p))
     error = float(values.std(ddof=1)) / math.sqrt(draws)
-    return RademacherEstimate(float(values.mean()), error, upper)
+    return RademacherEstimate(float(values.mean()) * (w / n), error * (w / n), upper)

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import interval, positive
+from ._inputs import interval, nonnegative, number, numbers, one_of, positive, whole
 
 Range = tuple[float, float]
+LARGEST = 1e100  # whose square a float still holds
 KERNELS = (
     "mean",
     "variance",
@@ -61,6 +62,7 @@ def kernel_range(
     >>> kernel_range("l_moment", (0.0, 1.0), order=2)
     (0.0, 0.5)
     """
+    one_of("kernel", kernel, KERNELS)
     a, b = interval("y_range", y_range)
     width = b - a
     if kernel in ("mean", "minvar", "maxvar"):
@@ -79,14 +81,11 @@ def kernel_range(
         return -(width**3) / 3, width**3 / 3
     if kernel == "collision_probability":
         return 0.0, 1.0
-    if kernel == "kendall_tau":
-        return -1.0, 1.0
-    raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, got {kernel!r}")
+    return -1.0, 1.0  # kendall_tau
 
 
 def _l_moment_range(a: float, b: float, order: int) -> Range:
-    if order < 1:
-        raise ValueError(f"order must be at least 1, got {order}")
+    order = int(whole("order", order))
     if order == 1:
         return a, b
     # Weights of y_(1) <= ... <= y_(order); ordered vectors in [a, b] are mixtures of those that
@@ -137,8 +136,7 @@ def ratio_loss_constants(
     r = interval("r_range", r_range)
     if chi[0] < 0:
         raise ValueError(f"chi_range must not go below 0, got {chi[0]:g}")
-    if chi_mean < 0:
-        raise ValueError(f"chi_mean must be at least 0, got {chi_mean:g}")
+    chi_mean = float(nonnegative("chi_mean", chi_mean))
     lipschitz = 2 * max(abs(c * s - v) for c in chi for s in r for v in psi)
     return LossConstants(lipschitz, lipschitz * (r[1] - r[0]), 2 * max(chi_mean, chi[0]))
 
@@ -178,10 +176,12 @@ def ucb_loss_constants(
     LossConstants(L=4.0, B=2.433..., curvature=1.0)
     """
     lam_ = float(positive("lam", lam))
+    if lam_ > LARGEST:
+        raise ValueError(f"lam must be at most {LARGEST:g}, got {lam_:g}")
+    reference = float(number("reference", reference))
     a, b = interval("y_range", y_range)
     r0, r1 = interval("r_range", r_range)
-    if loss not in ("quartic", "cubic"):
-        raise ValueError(f"loss must be 'quartic' or 'cubic', got {loss!r}")
+    one_of("loss", loss, ("quartic", "cubic"))
     # V's envelope is piecewise quadratic in r with breaks at a, (a+b)/2 and b: the maximum of its
     # product with 1 or |r - c| is at a break, an end, or a stationary point of one piece.
     reach = np.polynomial.Polynomial
@@ -203,7 +203,7 @@ def ucb_loss_constants(
     ends = np.array([r0, r1, *(s for s in np.real(high.roots()) if r0 <= s <= r1)])
     bottom = min(0.0, float(integral(ends).min()))
     spread = min(top - bottom, lipschitz * (r1 - r0))
-    above = r0 - (b if mean_high is None else mean_high)
+    above = r0 - (b if mean_high is None else float(number("mean_high", mean_high)))
     return LossConstants(lipschitz, float(spread), max(0.0, 2 * above))
 
 
@@ -229,10 +229,9 @@ def strong_convexity(Z: npt.ArrayLike, curvature: float) -> float:
     >>> strong_convexity([[1.0, 1.0], [1.0, -1.0]], 2.0)
     2.0
     """
-    features = np.asarray(Z, dtype=np.float64)
-    if features.ndim != 2 or features.shape[0] == 0:
-        raise ValueError(f"Z must have shape (n, p) with n >= 1, got {features.shape}")
-    if curvature < 0:
-        raise ValueError(f"curvature must be at least 0, got {curvature:g}")
+    features = numbers("Z", Z)
+    if features.ndim != 2 or 0 in features.shape:
+        raise ValueError(f"Z must have shape (n, p) with n, p >= 1, got {features.shape}")
+    curvature = float(nonnegative("curvature", curvature))
     smallest = np.linalg.eigvalsh(features.T @ features / features.shape[0])[0]
     return float(curvature * max(smallest, 0.0))

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, Number, at_least_one, give, require, unlog, whole
+from ._inputs import FloatArray, Number, at_least_one, give, numbers, require, unlog, whole
 
 
 def _one_repeat_probability(rows: float, d: float) -> float:
-    cells = 2.0**d
+    cells = 2.0**d if d < 1024 else math.inf
     if rows > cells:
         return 1.0
     ratio = rows / cells
@@ -20,7 +20,7 @@ def _one_repeat_probability(rows: float, d: float) -> float:
         first = rows * last / 2
         second = rows * last * (2 * last + 1) / 6
         third = first**2
-        log_none = -(first / cells + second / (2 * cells**2) + third / (3 * cells**3))
+        log_none = -(first + (second / 2 + third / 3 / cells) / cells) / cells
         return -math.expm1(log_none)
     if rows > 1e7:  # then rows^2 / cells exceeds 1e4
         return 1.0
@@ -93,7 +93,7 @@ def dimension_lower_bound(
     836.6
     """
     d_ = whole("d", d)
-    s_ = np.asarray(success, dtype=np.float64)
+    s_ = numbers("success", success)
     require((s_ > 0.5) & (s_ < 1), s_, "success must lie between 1/2 and {limit}", 1)
     log_inner = np.logaddexp(math.log(0.25), np.log(2 * (2 * s_ - 1)) + d_ * math.log(2))
     return unlog(np.logaddexp(math.log(0.5), log_inner / 2), log)
@@ -137,6 +137,8 @@ def corner_cube(d: npt.ArrayLike, C: npt.ArrayLike = 1.0) -> CornerCube:
     """
     d_, c_ = whole("d", d), at_least_one("C", C)
     require(d_ >= 2, d_, "d must be at least {limit} for the corner construction", 2)
+    require(c_ <= 1e100, c_, "C must be at most {limit}", 1e100)
+    require(d_ <= 1e100, d_, "d must be at most {limit}", 1e100)
     beta = 1 / (2 * c_ * d_)
     volume: FloatArray = np.exp(d_ * np.log1p(-1 / (c_ * d_)))
     variance = (4 * c_ - 1) / (16 * c_**2) + 0 * d_

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray
+from ._inputs import FloatArray, generator, numbers, whole
 
 IntArray = npt.NDArray[np.int64]
 
@@ -111,18 +111,25 @@ def estimate_tv_lipschitz(
     >>> 0.4 < found.estimate < 0.65 and found.noise < found.estimate
     True
     """
-    points = np.asarray(X, dtype=np.float64)
+    points = numbers("X", X)
     points = points[:, None] if points.ndim == 1 else points
-    labels = np.asarray(y, dtype=np.float64)
+    labels = numbers("y", y)
+    generator(rng)
     if points.ndim != 2 or labels.shape != points.shape[:1]:
         raise ValueError(
             f"X must have shape (n, d) and y shape (n,), got {points.shape} and {labels.shape}"
         )
     if not (np.isfinite(points).all() and np.isfinite(labels).all()):
         raise ValueError("X and y must be finite, got NaN or infinity")
+    with np.errstate(over="ignore"):
+        square = np.square(np.ptp(points, axis=0)).sum() if points.size else 0.0
+    if not np.isfinite(square):
+        raise ValueError("X must have distances that a float holds: rescale it to [0, 1]^d")
     n = labels.size
-    cells_wanted = max(2, round(n ** (1 / 3))) if n_cells is None else n_cells
-    bins_wanted = max(2, round(n**0.25)) if n_bins is None else n_bins
+    cells_wanted = max(2, round(n ** (1 / 3)))
+    if n_cells is not None:
+        cells_wanted = int(whole("n_cells", n_cells))
+    bins_wanted = max(2, round(n**0.25)) if n_bins is None else int(whole("n_bins", n_bins))
     if not 2 <= cells_wanted <= n // 2:
         raise ValueError(f"n_cells must be between 2 and n/2 = {n // 2}, got {cells_wanted}")
     if bins_wanted < 2:

@@ -33,6 +33,7 @@ def _check_n(n: FloatArray, delta: FloatArray, mean_term: bool) -> None:
     require(n >= limit, n, text, limit)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def uniform_convergence(
     n: npt.ArrayLike,
     L: npt.ArrayLike,
@@ -68,6 +69,7 @@ def _corruption(m: FloatArray, K: FloatArray, delta: FloatArray, mean_term: bool
     return np.asarray(log4 + np.sqrt(np.log(8 / delta) / 2) + 1 + m * K + deviation)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def excess_risk(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -142,6 +144,7 @@ def _fast_numerator(
     return np.asarray(factor * (3 * b_ * log3 + 8 * l_**2 * phi**2 * (32 + log3) / s_))
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def fast_excess_risk(
     n: npt.ArrayLike,
     B: npt.ArrayLike,
@@ -206,6 +209,7 @@ def fast_epsilon(n: npt.ArrayLike, m: npt.ArrayLike, K: npt.ArrayLike) -> Number
     return give(1 / product)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def fast_sample_size(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -235,6 +239,7 @@ def _check_target(target: npt.ArrayLike) -> FloatArray:
     return positive("target", target)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def slow_metasamples(
     target: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -279,6 +284,7 @@ def slow_metasamples(
     return give(np.maximum(count, np.ceil(least)))
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def fast_metasamples(
     target: npt.ArrayLike,
     B: npt.ArrayLike,
@@ -307,6 +313,7 @@ def fast_metasamples(
     return give(np.maximum(count, np.ceil(2 * np.log(8 / fraction("delta", delta)))))
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def clean_excess_risk(
     n: npt.ArrayLike,
     L: npt.ArrayLike,
@@ -331,6 +338,7 @@ def clean_excess_risk(
     return give(2 * l_ * r_ + b_ * np.sqrt(2 * np.log(2 / delta_) / n_))
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def clean_metasamples(
     target: npt.ArrayLike,
     L: npt.ArrayLike,

@@ -18,6 +18,7 @@ from ._inputs import (
 LEMMAS = ("naive", "improved", "uniform")
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def naive_sample_size(
     n: npt.ArrayLike, m: npt.ArrayLike, d: npt.ArrayLike, delta: npt.ArrayLike, *, log: bool = False
 ) -> Number:
@@ -53,6 +54,7 @@ def naive_sample_size(
     return unlog(np.log(m_) + (d_ + 3) / 2 * np.log(n_) + d_ / 2 * np.log(d_) + tail, log)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def improved_sample_size(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -99,6 +101,7 @@ def improved_sample_size(
     return unlog(np.log(c_) + np.log(m_) + power + tail, log)
 
 
+@np.errstate(over="ignore")  # beyond the largest float: inf
 def improved_sample_size_uniform(
     n: npt.ArrayLike,
     m: npt.ArrayLike,

@@ -10,7 +10,7 @@ import numpy as np
 from multiobs import _check, bounds
 from multiobs._tables import Table
 from multiobs.bounds.risk import FAST_DELTA
-from multiobs.planning.problem import BoundedProblem
+from multiobs.planning.problem import BoundedProblem, read_problem
 from multiobs.planning.simulation import DESIGNS, Design, KnownLaw, SimulatedSize, simulated_size
 from multiobs.planning.sizes import Form, Theorem, guarantee, sample_size
 
@@ -217,7 +217,8 @@ def compare_designs(
     >>> [(row.design, row.by, row.labels) for row in table.rows if row.by == "Theorem 1"]
     [('supervised', 'Theorem 1', 89761.0), ('pool', 'Theorem 1', 7248.0)]
     """
-    problem = BoundedProblem() if problem is None else problem
+    problem = read_problem(problem)
+    _check.real("delta", delta)
     target = _check.positive("target_excess_risk", target_excess_risk)
     if scenario is not None and rng is None:
         raise ValueError("rng must be a numpy Generator when a scenario is simulated, got None")

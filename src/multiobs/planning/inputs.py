@@ -1,5 +1,6 @@
 """What users hand to a plan: pools, rows and labels, checked at the door."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,13 @@ import numpy.typing as npt
 
 from multiobs import _check
 from multiobs._types import FloatArray
+
+
+def read_path(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Refuse what is no path: a number would be taken for an open file, and closed."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise TypeError(f"path must be the name of a file, got {_check.shown(path)}")
+    return path
 
 
 def read_pool(X: npt.ArrayLike) -> FloatArray:
@@ -41,7 +49,7 @@ def read_labels(
     """
     which = np.atleast_1d(np.asarray(rows))
     if which.ndim != 1 or (which.size and not np.issubdtype(which.dtype, np.integer)):
-        raise ValueError(f"rows must be a list of row numbers, got {rows!r}")
+        raise ValueError(f"rows must be a list of row numbers, got {_check.shown(rows)}")
     values = np.atleast_1d(_check.numbers("labels", labels))
     fits = (
         values.shape in ((which.size,), (which.size, 1))

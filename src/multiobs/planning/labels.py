@@ -12,7 +12,7 @@ from multiobs import _check, statistics
 from multiobs._files import locked
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.estimator.regressor import MultiObservationRegressor
-from multiobs.planning.inputs import read_labels
+from multiobs.planning.inputs import read_labels, read_path
 from multiobs.planning.selection import Selection, select, wanted
 from multiobs.planning.store import PlanState, read_plan, write_plan
 from multiobs.statistics import Statistic
@@ -319,7 +319,7 @@ class LabelPlan:
         >>> again.n_labelled, again.missing.tolist() == plan.missing.tolist()
         (3, True)
         """
-        name = os.fspath(path)
+        name = os.fspath(read_path(path))
         if overwrite or not os.path.exists(name):
             write_plan(name, self._state(self.labels, self._asked))
         else:
@@ -383,7 +383,7 @@ class LabelPlan:
         statistic : Statistic, optional
             Needed when it is not in the catalogue, because functions are not saved.
         """
-        state = read_plan(path)
+        state = read_plan(read_path(path))
         plan = cls(state.statistic(path, statistic), state.selection)
         plan.labels, plan._asked = state.labels, state.asked
         plan.path = os.fspath(path)

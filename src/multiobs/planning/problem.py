@@ -56,9 +56,16 @@ class BoundedProblem:
     def __post_init__(self) -> None:
         _check.integer("d", self.d, low=1)
         _check.nonnegative("K", self.K)
-        for name, ends in (("y_range", self.y_range), ("r_range", self.r_range)):
-            if ends is not None and not ends[0] < ends[1]:
-                raise ValueError(f"{name} must be (low, high) with low < high, got {ends}")
+        for name, given in (("y_range", self.y_range), ("r_range", self.r_range)):
+            ends = None if given is None else _check.numbers(name, given)
+            if ends is not None and not (ends.shape == (2,) and ends[0] < ends[1]):
+                raise ValueError(
+                    f"{name} must be (low, high) with low < high, got {_check.shown(given)}"
+                )
+        if not isinstance(self.loss_constants, LossConstants | None):
+            raise TypeError(
+                f"loss_constants must be LossConstants, got {_check.shown(self.loss_constants)}"
+            )
         statistics.resolve(self.statistic)
 
     @property
@@ -113,3 +120,12 @@ class BoundedProblem:
     def sigma(self) -> float:
         """Modulus of strong convexity of the risk when x is uniform; 0 if there is none."""
         return self.constants.curvature / 3
+
+
+def read_problem(given: BoundedProblem | None) -> BoundedProblem:
+    """Return the problem given, or the default one."""
+    if given is None:
+        return BoundedProblem()
+    if not isinstance(given, BoundedProblem):
+        raise TypeError(f"problem must be a BoundedProblem, got {_check.shown(given)}")
+    return given

@@ -1,7 +1,7 @@
 """Fully active learning: how many labels at how many x, for a statistic and a budget."""
 
 from dataclasses import dataclass, field
-from math import comb, inf
+from math import comb, inf, isfinite
 from typing import final
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy.typing as npt
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
+
+LARGEST = 1e50  # whose powers of a few observations a float still holds
 
 
 def u_statistic_variance(components: npt.ArrayLike, q: int) -> float:
@@ -30,7 +32,7 @@ def u_statistic_variance(components: npt.ArrayLike, q: int) -> float:
     >>> u_statistic_variance([0.5, 2.0], 10) * 9   # sample variance of a normal law: 2/(q - 1)
     2.0
     """
-    zeta = np.asarray(components, dtype=np.float64)
+    zeta = _components(components)
     m = zeta.size
     q = _check.integer("q", q, low=m)
     parts = [comb(m, c) * comb(q - m, m - c) * zeta[c - 1] for c in range(1, m + 1)]
@@ -70,9 +72,14 @@ def variance_components(
         raise ValueError(f"the statistic must be mean-type with one label column, got {what!r}")
     m = what.arity
     size = _check.integer("draws", draws, low=2)
-    pilot = None if labels is None else np.asarray(labels, dtype=np.float64).reshape(-1)
+    _check.generator("rng", rng)
+    pilot = None if labels is None else _check.numbers("labels", labels).reshape(-1)
     if pilot is not None and pilot.size < 2:
         raise ValueError(f"labels must hold at least 2 values, got {pilot.size}")
+    if pilot is not None and not np.isfinite(pilot).all():
+        raise ValueError("labels must be finite, got NaN or infinity")
+    if pilot is not None and np.abs(pilot).max() > LARGEST:
+        raise ValueError(f"labels must be at most {LARGEST:g}, got {np.abs(pilot).max():g}")
 
     def draw(width: int) -> FloatArray:
         if pilot is None:
@@ -86,6 +93,13 @@ def variance_components(
         second = what.psi(np.hstack([common, draw(m - c)]))
         components[c - 1] = np.mean(first * second) - np.mean(first) * np.mean(second)
     return components
+
+
+def _components(given: npt.ArrayLike) -> FloatArray:
+    zeta = _check.numbers("components", given)
+    if zeta.ndim != 1 or zeta.size == 0 or not np.isfinite(zeta).all():
+        raise ValueError(f"components must be finite numbers (m,), got {_check.shown(given)}")
+    return zeta
 
 
 @final
@@ -170,10 +184,13 @@ def replicates_design(
     what = statistics.resolve(statistic)
     money = _check.positive("budget", budget)
     p = _check.integer("n_features", n_features, low=1)
-    tau2 = _check.nonnegative("misfit", misfit) ** 2
+    with np.errstate(over="ignore"):
+        tau2 = float(np.square(_check.nonnegative("misfit", misfit)))
+    if not isfinite(tau2):
+        raise ValueError(f"misfit must have a square that a float holds, got {misfit:g}")
     per_point = _check.nonnegative("cost_point", cost_point)
     per_label = _check.positive("cost_label", cost_label)
-    zeta = variance_components(what, rng=rng) if components is None else np.asarray(components)
+    zeta = variance_components(what, rng=rng) if components is None else _components(components)
     if zeta.shape != (what.arity,):
         raise ValueError(f"components must have shape ({what.arity},), got {zeta.shape}")
     table = []

@@ -57,6 +57,7 @@ def select(
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     points = read_pool(X)
+    _check.generator("rng", rng)
     total = points.shape[0]
     _check.choice("algorithm", algorithm, ("improved", "naive"))
     _check.choice("scale", scale, ("range", "none"))
@@ -66,7 +67,8 @@ def select(
             f"a pool of {total} rows has room for {total // (m + 1)} metasamples of {m} labels "
             f"and an anchor each, got {n}"
         )
-    limit = 1 / sqrt(n) if epsilon == "paper" else _check.positive("epsilon", epsilon)
+    paper = isinstance(epsilon, str) and _check.choice("epsilon", epsilon, ("paper",)) == "paper"
+    limit = 1 / sqrt(n) if paper else _check.positive("epsilon", epsilon)
     scaled = _unit_box(points) if scale == "range" else points
     anchors = np.asarray(rng.choice(total, size=n, replace=False), dtype=np.int64)
     free = np.ones(total, dtype=np.bool_)

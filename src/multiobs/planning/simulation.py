@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Literal, Protocol, final
+from typing import Literal, Protocol, final, runtime_checkable
 
 import numpy as np
 from sklearn.neighbors import KNeighborsRegressor
@@ -20,6 +20,7 @@ Design = Literal["two-moment", "supervised", "default", "pool", "replicates"]
 DESIGNS: tuple[Design, ...] = ("two-moment", "supervised", "default", "pool", "replicates")
 
 
+@runtime_checkable
 class KnownLaw(Protocol):
     """A law that can be drawn from and whose statistic is known.
 
@@ -114,10 +115,16 @@ def simulate(
     True
     """
     _check.choice("design", design, DESIGNS)
+    if not isinstance(scenario, KnownLaw):
+        raise TypeError(
+            "scenario must have the methods sample, replicates and truth, got "
+            f"{_check.shown(scenario)}"
+        )
     what = statistics.resolve(statistic)
     size = _check.integer("labels", labels, low=what.arity + 1)
     repeat = _check.integer("runs", runs, low=2)
     factor = _check.integer("pool_factor", pool_factor, low=2)
+    _check.generator("rng", rng)
     test_x = scenario.sample(_check.integer("test_points", test_points, low=1), rng)[0]
     truth = scenario.truth(test_x)
     errors = np.empty(repeat)
@@ -213,11 +220,12 @@ def simulated_size(
     True
     """
     aim = _check.positive("target", target)
-    if not 0 < delta < 1:
+    if not 0 < _check.real("delta", delta) < 1:
         raise ValueError(f"delta must be strictly between 0 and 1, got {delta!r}")
     curve: list[Simulation] = []
     labels = float(_check.integer("start", start, low=1))
-    while labels <= limit:
+    most = _check.positive("limit", limit)
+    while labels <= most:
         found = simulate(
             scenario, design, round(labels), statistic=statistic, runs=runs,
             pool_factor=pool_factor, rng=rng,

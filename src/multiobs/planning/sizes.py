@@ -5,7 +5,7 @@ from math import ceil, inf, isfinite, sqrt
 from typing import Any, Literal, final
 
 from multiobs import _check, bounds
-from multiobs.planning.problem import BoundedProblem
+from multiobs.planning.problem import BoundedProblem, read_problem
 
 Theorem = Literal["slow", "fast", "replicates"]
 Form = Literal["paper", "repaired"]
@@ -81,7 +81,7 @@ def sample_size(
     >>> size.n, size.labels, size.excess_risk <= 0.1
     (906, 1812, True)
     """
-    problem = BoundedProblem() if problem is None else problem
+    problem = read_problem(problem)
     target = _check.positive("target_excess_risk", target_excess_risk)
     _check.choice("theorem", theorem, THEOREMS)
     found, m = problem.constants, problem.arity
@@ -113,6 +113,10 @@ def sample_size(
                 feature_norm=problem.feature_norm,
                 form=form,
             )
+        )
+    if not isfinite(n) or n > 2**63:
+        raise ValueError(
+            f"target_excess_risk must need fewer than 2^63 metasamples, got {target:g}"
         )
     return _describe(ceil(n), problem, theorem, delta, C, form)
 
@@ -164,7 +168,7 @@ def guarantee(
     >>> guarantee(BoundedProblem(K=0.5), rows=promise.rows).n
     906
     """
-    problem = BoundedProblem() if problem is None else problem
+    problem = read_problem(problem)
     _check.choice("theorem", theorem, THEOREMS)
     if (labels is None) == (rows is None):
         raise ValueError("give exactly one of labels and rows, got both or neither")
@@ -173,7 +177,7 @@ def guarantee(
         if n == 0:
             raise ValueError(f"labels must cover one metasample of {problem.arity}, got {labels}")
     else:
-        n = _fitting(float(rows or 0), problem, theorem, delta, C)
+        n = _fitting(_check.positive("rows", rows), problem, theorem, delta, C)
     return _describe(n, problem, theorem, delta, C, form)
 
 

@@ -46,4 +46,4 @@ def resolve(statistic: str | Statistic) -> Statistic:
     if isinstance(statistic, str):
         _check.choice("statistic", statistic, tuple(CATALOGUE))
         return _named(statistic)
-    raise TypeError(f"statistic must be a name or a Statistic, got {statistic!r}")
+    raise TypeError(f"statistic must be a name or a Statistic, got {_check.shown(statistic)}")
