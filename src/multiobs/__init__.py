@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imp
         plots,
         report,
         samplers,
+        scale,
         scoring,
         statistics,
     )
@@ -51,6 +52,7 @@ __all__ = [
     "plots",
     "report",
     "samplers",
+    "scale",
     "scoring",
     "solve",
     "statistics",

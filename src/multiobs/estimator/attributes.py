@@ -1,7 +1,11 @@
 """Attributes of a fitted estimator: views of one record, so that no two of them disagree."""
 
 from abc import ABC
+from copy import copy
 from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import FitPlan, Fitted
@@ -93,6 +97,12 @@ class FittedAttributes(ABC):
                 f"{what} needs the linear class, got estimator={type(result.template).__name__}"
             )
         return result
+
+    def become(self, fitted: Fitted, columns: "npt.NDArray[np.object_]") -> None:
+        """Take over a fit that was made elsewhere, of columns with these names."""
+        door = copy(self)
+        door.__dict__ |= {"n_features_in_": columns.size, "feature_names_in_": columns}
+        self._become(door, fitted)
 
     def _become(self, door: Self, fitted: Fitted) -> None:
         """Replace everything a fit assigns, in one step."""

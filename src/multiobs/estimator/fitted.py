@@ -8,7 +8,7 @@ import numpy as np
 
 from multiobs._check.categories import Categories
 from multiobs.fit import LinearFit, RegressorFit, StreamFit
-from multiobs.inference import Inference
+from multiobs.inference import Covariance, Inference
 from multiobs.inference.bootstrap import Replicates
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
@@ -64,6 +64,10 @@ class Fitted:
         The minimiser itself, where slopes were shrunk: intervals and tests are about it.
     seed : SeedSequence
         Of the replicates of a bootstrap.
+    known : Covariance or None
+        Of the coefficients, where it was computed from more rows than the problem holds.
+    sampled : bool
+        Whether the problem of the result holds only a sample of the rows.
     """
 
     result: LinearFit | RegressorFit | StreamFit
@@ -76,9 +80,13 @@ class Fitted:
     unshrunken: LinearFit | None = None
     seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
+    known: Covariance | None = None
+    sampled: bool = False
 
     @cached_property
     def inference(self) -> Inference | None:
         """Inference about a linear fit; None for another class, or where the rows are gone."""
         about = self.result if self.unshrunken is None else self.unshrunken
-        return Inference(about) if isinstance(about, LinearFit) else None
+        if not isinstance(about, LinearFit) or (self.sampled and self.known is None):
+            return None
+        return Inference(about, self.known)

@@ -3,7 +3,14 @@
 from multiobs.fit import stream
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.design import Design, make_design
-from multiobs.fit.linear import LinearFit, fit_linear
+from multiobs.fit.linear import (
+    LinearFit,
+    fit_linear,
+    many_tuples,
+    minimiser,
+    risk_of,
+    with_ridge,
+)
 from multiobs.fit.problem import Problem, Reweighting
 from multiobs.fit.regressor import RegressorFit, fit_regressor
 from multiobs.fit.risk import (
@@ -60,11 +67,15 @@ __all__ = [
     "framed",
     "label_units",
     "make_design",
+    "many_tuples",
+    "minimiser",
     "reference_level",
     "ridge",
+    "risk_of",
     "shrunk",
     "solve",
     "some_rows",
     "stream",
     "total_weight",
+    "with_ridge",
 ]

@@ -32,6 +32,11 @@ class Design:
     spread: FloatArray
     intercept: bool
 
+    @property
+    def n_columns(self) -> int:
+        """The number p of columns."""
+        return int(self.spread.size) + int(self.intercept)
+
     def raw(self, X: FloatArray) -> FloatArray:
         """Features φ(x) of positions, (n, q)."""
         if self.transformer is None:

@@ -105,14 +105,60 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     affine = not isinstance(Z, Lifted)
     branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in statistic.loss.sums)
     pooled = residuals.scale is not None or (not affine and _is_many(tuples))
+    risk = risk_of(problem, design, reference, pooled)
     if pooled:
-        risk: Risk = pooled_risk(problem, design, reference)
         branches = tuple((k, each.pooled()) for k, each in branches)
-    else:
-        risk = _risk(problem, design, Z, reference)
     if alpha > 0:
         total = total_weight(tuples, statistic.n_columns, problem.weight)
-        risk = risk + ridge(_strengths(design, rows.shape[1], alpha * total))
+        risk = with_ridge(risk, design, alpha * total)
+    solution = minimiser(risk, problem, design, reference)
+    return LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
+
+
+def risk_of(problem: Problem, design: Design, reference: FloatArray | None, pooled: bool) -> Risk:
+    """Risk of a problem over a linear class; risks of parts of the tuples add.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is fitted.
+    design : Design
+        The class of functions.
+    reference : ndarray (p,) or None
+        Coefficients of the reference level of a root-type loss.
+    pooled : bool
+        Whether each anchor's tuples are put at their mean representative.
+    """
+    if pooled:
+        return pooled_risk(problem, design, reference)
+    return _risk(problem, design, _columns(problem, design), reference)
+
+
+def with_ridge(risk: Risk, design: Design, strength: float) -> Risk:
+    """Add a ridge penalty on the slopes, of the strength of all tuples together."""
+    if not strength > 0:
+        return risk
+    return risk + ridge(_strengths(design, risk.n_coefficients, strength))
+
+
+def minimiser(
+    risk: Risk, problem: Problem, design: Design, reference: FloatArray | None
+) -> Solution:
+    """Minimise a risk, and say so if the minimum lies below the reference level at some row.
+
+    Parameters
+    ----------
+    risk : Risk
+        Penalty included.
+    problem : Problem
+        Whose rows are looked at.
+    design : Design
+        The class of functions.
+    reference : ndarray (p,) or None
+        Coefficients of the reference level of a root-type loss.
+    """
+    statistic, residuals = problem.statistic, problem.residuals
+    rows = some_rows(_columns(problem, design))
     solver = choose_solver(risk)
     start = None
     if not isinstance(solver, Quadratic):
@@ -125,7 +171,7 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
             above = above / residuals.scale.predict(problem.X) ** (statistic.scale or 0)
         if np.any(above < rows @ reference - 1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
-    return LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
+    return solution
 
 
 def _is_many(tuples: TupleSet) -> bool:
@@ -137,10 +183,14 @@ def _is_many(tuples: TupleSet) -> bool:
     if isinstance(tuples, Tuples):
         return False
     assert isinstance(tuples, Windows | Graph)
-    count = tuples.count()
+    return many_tuples(tuples.count(), float(tuples.n_partners.mean()) / tuples.n_rows)
+
+
+def many_tuples(count: float, share: float) -> bool:
+    """Whether so many tuples are pooled, with partners of a row that are this share of all."""
     if count <= POOL_NEAR:
         return False
-    return count > POOL_ABOVE or float(tuples.n_partners.mean()) < NEAR * tuples.n_rows
+    return count > POOL_ABOVE or share < NEAR
 
 
 def _columns(problem: Problem, design: Design) -> Features | Affine:

@@ -41,11 +41,15 @@ class Reweighting:
 
     def by_spread(self, spread: FloatArray) -> FloatArray:
         """Weights (n,) from a standard deviation at each row, or a guess of it."""
-        if not self.level > 0:
-            return self.weight
-        held = np.maximum(spread, LEAST * self.level)
-        factor = (held * (held + self.level)) ** -0.5
+        factor = self.factor(spread)
         return np.asarray(self.weight * (factor / factor.mean()))
+
+    def factor(self, spread: FloatArray) -> FloatArray:
+        """What a weight is multiplied by, (n,), up to a constant: the same in every part."""
+        if not self.level > 0:
+            return np.ones(spread.size)
+        held = np.maximum(spread, LEAST * self.level)
+        return np.asarray((held * (held + self.level)) ** -0.5)
 
 
 @final

@@ -21,16 +21,19 @@ class Inference:
     ----------
     fit : LinearFit
         What was fitted, and how.
+    known : Covariance, optional
+        Of its coefficients, where it need not be computed from the rows of the fit.
     """
 
-    def __init__(self, fit: LinearFit) -> None:
+    def __init__(self, fit: LinearFit, known: Covariance | None = None) -> None:
         self.fit = fit
+        self._known = known
         self.units = fit.problem.units
 
     @cached_property
     def covariance(self) -> Covariance:
         """Covariance of the design's coefficients, in working units."""
-        return covariance(self.fit)
+        return covariance(self.fit) if self._known is None else self._known
 
     @property
     def df(self) -> float:

@@ -64,10 +64,15 @@ def meat_of_rows(gradient: Gradient) -> Meat:
     return Meat(g, Independent(), correction, naive, "rows", near)
 
 
-def row_sums(gradient: Gradient, counts: FloatArray) -> FloatArray:
-    """Summed scores (n, p) of the tuples that contain each row, of which there are so many."""
+def row_sums(gradient: Gradient, counts: FloatArray, narrow: bool | None = None) -> FloatArray:
+    """Summed scores (n, p) of the tuples that contain each row, of which there are so many.
+
+    Whether features hardly move inside a window is found out, unless it is said.
+    """
     tuples, Z, slope = gradient.tuples, gradient.Z, gradient.slope
-    near = gradient.local or (isinstance(tuples, Windows) and _narrow(tuples, gradient.rows))
+    if narrow is None:
+        narrow = isinstance(tuples, Windows) and _narrow(tuples, gradient.rows)
+    near = gradient.local or narrow
     if near and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
         return _local_scores(slope, gradient, Z, counts)[:, : gradient.p]
     found = sum_scores(
@@ -118,22 +123,43 @@ def _narrow(windows: Windows, rows: FloatArray) -> bool:
     """Whether features hardly move inside a window: by less than a tenth of their deviation."""
     if recurring(windows):
         return False
-    some = np.arange(0, windows.order.size, max(1, windows.order.size // 2000))
+    return little(moved(windows, rows, slice(0, windows.order.size)))
+
+
+def moved(windows: Windows, rows: FloatArray, own: slice) -> FloatArray:
+    """Sums (4, p) over some anchors: one, the squared movement of features in a window, z, z²."""
+    some = np.arange(own.start, own.stop, max(1, (own.stop - own.start) // 2000))
     z = rows[windows.order[some]]
     last = rows[windows.order[np.maximum(windows.stop[some], 1) - 1]]
-    moved = np.mean((last - z) ** 2, axis=0)
-    return bool(np.all(moved <= NARROW**2 * z.var(axis=0)))
+    return np.asarray(np.stack([np.ones_like(z), (last - z) ** 2, z, z**2]).sum(axis=1))
+
+
+def little(sums: FloatArray) -> bool:
+    """Whether features move by less than a tenth of their deviation, from sums of :func:`moved`."""
+    number, gap, first, second = sums
+    number = np.maximum(number, 1.0)
+    variance = second / number - (first / number) ** 2
+    return bool(np.all(gap / number <= NARROW**2 * variance))
 
 
 def _touching(
     tuples: TupleSet, times: FloatArray, counts: FloatArray, chain: Chain | None
 ) -> FloatArray:
     """About how many tuples share a row with a tuple that contains each row."""
-    m = tuples.arity
-    if chain is None:
+    shared = None if chain is None else shared_by(chain, counts)
+    return touched(times, tuples.arity, shared)
+
+
+def shared_by(chain: Chain, counts: FloatArray) -> float:
+    """Return the share of a row's tuples that contain another given row of the same tuple."""
+    return min(float(np.mean(chain.number / chain.times_of(counts))), 1.0)
+
+
+def touched(times: FloatArray, m: int, shared: float | None) -> FloatArray:
+    """About how many tuples share a row with a tuple that contains each row, (n,)."""
+    if shared is None:
         return m * times
     # rows of one tuple share some of their tuples: each further row adds the part not yet seen
-    shared = min(float(np.mean(chain.number / chain.times_of(counts))), 1.0)
     return times * ((1.0 - (1.0 - shared) ** m) / shared if shared > 0 else m)
 
 

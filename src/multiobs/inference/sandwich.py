@@ -66,12 +66,32 @@ def covariance(fit: LinearFit) -> Covariance:
     labels.  Degrees of freedom follow Satterthwaite: V is a sum over nearly independent units,
     and how unequal these are says how well it is known.
     """
-    bread = inverse_of(hessian_of(fit.risk, fit.w))
     found = meat(gradient_of(fit))
     V = positive_part(found.variance())
     df = degrees_of_freedom(found, V)
-    naive = bread @ found.naive @ bread
-    return Covariance(bread @ V @ bread, naive, df, found.kind, bread, found.third)
+    return assembled(fit, V, found.naive, df, found.kind, found.third)
+
+
+def assembled(
+    fit: LinearFit, V: FloatArray, naive: FloatArray, df: float, kind: str, third: Third | None
+) -> Covariance:
+    """Put the sandwich together.
+
+    Parameters
+    ----------
+    fit : LinearFit
+        The coefficients and the risk.
+    V, naive : ndarray (p, p)
+        Variance of the gradient, and the same as if no label were shared.
+    df : float
+        Degrees of freedom of V.
+    kind : str
+        Whose scores were summed.
+    third : Third or None
+        Third cumulants of the gradient.
+    """
+    bread = inverse_of(hessian_of(fit.risk, fit.w))
+    return Covariance(bread @ V @ bread, bread @ naive @ bread, df, kind, bread, third)
 
 
 def degrees_of_freedom(found: Meat, V: FloatArray) -> float:

@@ -100,6 +100,23 @@ def _tensor(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     return tensor.reshape(p, p, p)
 
 
+def of_tensors(bend: FloatArray, centre: FloatArray) -> Third:
+    """Return both forms K + P/2 and K + P from their tensors (p, p, p).
+
+    >>> of_tensors(np.full((1, 1, 1), 6.0), np.full((1, 1, 1), 3.0)).along(np.eye(1))
+    (array([6.]), array([3.]))
+    """
+    p = bend.shape[0]
+    i, j, k = np.indices((p, p, p)).reshape(3, -1)
+    one = np.eye(p)
+    return Third(
+        (
+            (1.0, 0.0, one[i] * bend.reshape(-1, 1), one[j], one[k]),
+            (0.0, 1.0, one[i] * centre.reshape(-1, 1), one[j], one[k]),
+        )
+    )
+
+
 def of_independent(units: FloatArray) -> Third:
     """Σ u³ of units that share nothing."""
     return Third(((1.0, 1.0, units, units, units),))

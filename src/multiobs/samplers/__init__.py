@@ -24,6 +24,12 @@ from multiobs.samplers.geometry import (
     column_scales,
     paper_epsilon,
 )
+from multiobs.samplers.halo import (
+    Reach,
+    for_group,
+    reach,
+    settled_for,
+)
 from multiobs.samplers.near import (
     Leaves,
     Nearby,
@@ -46,13 +52,17 @@ __all__ = [
     "Naive",
     "Nearby",
     "Nearest",
+    "Reach",
     "Replicates",
     "Sampler",
     "SlidingWindow",
     "Streaming",
     "column_scales",
+    "for_group",
     "narrowest",
     "paper_epsilon",
+    "reach",
     "resolve",
+    "settled_for",
     "takes_replicates",
 ]

@@ -1,7 +1,7 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
 from multiobs.transport import basis
-from multiobs.transport.pilots import fit_pilot, one_thread
+from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
 from multiobs.transport.residuals import (
     LocationScale,
     Residuals,
@@ -15,6 +15,7 @@ from multiobs.transport.spline import SplinePilot
 
 __all__ = [
     "LocationScale",
+    "Piloted",
     "Residuals",
     "ScalePilot",
     "SplinePilot",

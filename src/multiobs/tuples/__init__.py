@@ -5,6 +5,7 @@ from multiobs.tuples.counting import (
     effective_count,
     first_anchors,
     membership_counts,
+    numbered,
     spread_evenly,
 )
 from multiobs.tuples.shapes import (
@@ -34,6 +35,7 @@ __all__ = [
     "first_anchors",
     "group_ends",
     "membership_counts",
+    "numbered",
     "order_by",
     "shown",
     "sorted_windows",

@@ -83,6 +83,15 @@ def spread_evenly(tuples: TupleSet, size: int, rng: np.random.Generator) -> Tupl
     if not isinstance(tuples, Anchored) or size >= total or total >= 2**53:
         return tuples.sample(size, rng)
     numbers = ((np.arange(size) + rng.random(size)) * (total / size)).astype(np.int64)
+    return numbered(tuples, numbers)
+
+
+def numbered(tuples: Anchored, numbers: IntArray) -> Tuples:
+    """Return the tuples of these numbers, counted anchor by anchor.
+
+    >>> numbered(Windows(np.arange(3), np.array([3, 3, 3]), arity=2), np.array([2])).members
+    array([[1, 2]])
+    """
     q, partners = tuples.arity - 1, tuples.n_partners
     per_anchor = subset_counts(partners, q)
     ends = np.cumsum(per_anchor)

@@ -92,18 +92,19 @@ class Tuples(TupleSet):
 
     def chunks(self, size: int = CHUNK) -> Iterator["Tuples"]:
         for start in range(0, self.count(), size):
-            yield self._take(slice(start, start + size))
+            yield self.take(slice(start, start + size))
 
     def sample(self, size: int, rng: np.random.Generator) -> "Tuples":
         total = self.count()
         if size >= total:
             return self
         chosen = np.sort(rng.choice(total, size=size, replace=False))
-        part = self._take(chosen)
+        part = self.take(chosen)
         weight = np.ones(size) if part.weight is None else part.weight
         return Tuples(part.members, self.rows, part.representative, weight * (total / size))
 
-    def _take(self, which: slice | IntArray) -> "Tuples":
+    def take(self, which: slice | IntArray) -> "Tuples":
+        """Return some of the tuples."""
         rep = None if self.representative is None else self.representative[which]
         weight = None if self.weight is None else self.weight[which]
         return Tuples(self.members[which], self.rows, rep, weight)

@@ -1,0 +1,34 @@
+"""How many rows are handled at once for a given memory."""
+
+import re
+
+from multiobs import _check
+
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+         "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
+AT_ONCE = 4  # parts in memory at the same time, whoever runs them
+COPIES = 10  # numbers held for each number of a row while a part is worked on
+LEAST = 10_000  # rows of a part
+
+
+def bytes_of(memory: str | float) -> int:
+    """Bytes of a size such as "1GB".
+
+    >>> bytes_of("1.5 GB"), bytes_of(1000)
+    (1500000000, 1000)
+    """
+    if not isinstance(memory, str):
+        return int(_check.positive("memory", memory))
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?I?B?)\s*", memory.upper())
+    if found is None or found[2] not in UNITS:
+        raise ValueError(f"memory must be a number of bytes such as '1GB', got {memory!r}")
+    return int(_check.positive("memory", float(found[1]) * UNITS[found[2]]))
+
+
+def rows_at_once(memory: int, width: int) -> int:
+    """Rows of a part with ``width`` numbers a row, so that a few parts fit in memory.
+
+    >>> rows_at_once(10**9, 2)
+    1562500
+    """
+    return max(memory // (AT_ONCE * COPIES * 8 * width), LEAST)

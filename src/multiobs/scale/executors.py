@@ -1,0 +1,106 @@
+"""Who runs the parts of a plan: one method, ``map``, results in the order of the items.
+
+The plan never depends on who runs it, so every executor returns the same bits.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, final
+
+from multiobs import _check
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+RETRIES = 3  # of a Dask task whose worker died
+
+
+class Executor(Protocol):
+    """Anything with an ordered ``map``."""
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Results of the function in the order of the items."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Serial:
+    """One part after the other, in this thread.
+
+    >>> list(Serial().map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        return map(function, items)
+
+
+@final
+@dataclass(frozen=True)
+class Threads:
+    """A pool of threads: numpy, pyarrow and the compiled loops release the interpreter lock.
+
+    >>> list(Threads(2).map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        _check.integer("workers", self.workers, low=1)
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        pool = ThreadPoolExecutor(self.workers)
+        try:
+            yield from pool.map(function, items)
+        finally:  # a failed part: those that have not started never will
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@final
+@dataclass(frozen=True)
+class Processes:
+    """A pool of processes of this machine, joblib's."""
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        _check.integer("workers", self.workers, low=1)
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        from joblib import Parallel, delayed
+
+        try:
+            tasks = (delayed(function)(item) for item in items)
+            yield from Parallel(n_jobs=self.workers, return_as="generator")(tasks)
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a worker process must survive its part, but one was killed (out of memory?): "
+                "finished parts are kept, the same call resumes from them"
+            ) from error
+
+
+@final
+@dataclass(frozen=True)
+class DaskFutures:
+    """Futures of a Dask cluster: the same functions, on workers that share the scratch folder.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected to the cluster.
+    """
+
+    client: Any
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        listed = list(items)
+        futures = self.client.map(function, listed, pure=False, retries=RETRIES)
+        try:
+            for future in futures:
+                yield future.result()
+                future.release()
+        finally:
+            self.client.cancel(futures)

@@ -1,0 +1,278 @@
+"""Fits of files larger than memory: sorted runs, value ranges, risks that add up."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, final
+
+import numpy as np
+
+from multiobs import _check, samplers, statistics
+from multiobs._types import FloatArray
+from multiobs.auto import Request
+from multiobs.estimator import MultiObservationRegressor
+from multiobs.fit import LinearFit, Solution, Status, minimiser, ridge, with_ridge
+from multiobs.samplers import Sampler
+from multiobs.scale import budget
+from multiobs.scale.choosing import Chosen, Sample, Wanted, choose_recipe
+from multiobs.scale.engines import Engine, engine_of
+from multiobs.scale.errors import covariance, surroundings, without_rows
+from multiobs.scale.executors import Executor
+from multiobs.scale.finishing import Found, branches_of, finished
+from multiobs.scale.matching import encoding_of
+from multiobs.scale.ranges import cut
+from multiobs.scale.risks import RiskOfRange, Summed, summed
+from multiobs.scale.runs import Missing
+from multiobs.scale.scratch import digest, opened, scratch_folder
+from multiobs.scale.sorting import Reading, SortedSource, columns_of, sort_source
+from multiobs.scale.sources import open_source
+from multiobs.scale.work import Pass, Work
+from multiobs.statistics import Statistic
+from multiobs.transport import Transport
+
+SAMPLE = 1 << 18  # rows by which everything left open is chosen
+
+
+def fit(
+    source: Any,
+    x: str | Sequence[str],
+    y: str | Sequence[str],
+    *,
+    statistic: str | Statistic = "variance",
+    sampler: str | Sampler = "auto",
+    transport: Transport = "auto",
+    features: Any = None,
+    alpha: float | Literal["auto"] = "auto",
+    fit_intercept: bool = True,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    missing: Missing = "refuse",
+    engine: Engine = "local",
+    client: Any = None,
+    memory: str | float = "1GB",
+    n_jobs: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    keep: bool = False,
+    errors: bool = True,
+    sample_rows: int = SAMPLE,
+    ranges: int | None = None,
+    random_state: int = 0,
+) -> MultiObservationRegressor:
+    """Fit rows that need not fit in memory; equal to the fit in memory with the same pilot.
+
+    Parameters
+    ----------
+    source : path, glob, list of paths, Dataset, Table, LazyFrame, Dask DataFrame or Query
+        Parquet, Arrow, Feather or CSV files, or anything else that can be read in batches.
+    x, y : str or sequence of str
+        Columns. Text and dictionary columns of x are matched exactly by every tuple; dates and
+        times become seconds since 1970.
+    statistic, sampler, transport, features, alpha, fit_intercept
+        As in :class:`multiobs.MultiObservationRegressor`; chosen on a sample where left open.
+    sample_weight, groups : str, optional
+        Columns of weights, and of codes that a tuple never crosses.
+    missing : {"refuse", "drop"}
+        What to do with rows in which a number is missing or infinite.
+    engine : {"local", "dask"} or Executor
+        Who runs the parts: threads of this process, a Dask cluster, or anything with a ``map``.
+    client : distributed.Client or str, optional
+        A Dask client or a scheduler's address; by default a cluster on this machine.
+    memory : str or float
+        What the parts at work may take together; decides how many ranges there are.
+    n_jobs : int, optional
+        Threads or Dask workers of this machine; by default one a processor, at most four.
+    scratch : path-like, optional
+        Folder for sorted runs and finished parts; with Dask one that all workers share.
+    keep : bool
+        Leave the sorted runs there, so that another fit of the same columns skips the sort.
+    errors : bool
+        Whether a second pass computes standard errors.
+    sample_rows : int
+        Rows on which pilots, widths and units are chosen, about.
+    ranges : int, optional
+        How many ranges, whatever the memory.
+    random_state : int
+        Seed of the sample.
+
+    Returns
+    -------
+    MultiObservationRegressor
+        Fitted.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=5000)
+    >>> table = pa.table({"x": x, "y": rng.normal(scale=1 + x)})
+    >>> reg = fit(table, x="x", y="y", statistic="variance", ranges=4)
+    >>> reg.coef_.shape
+    (1,)
+    """
+    resolved = statistics.resolve(statistic)
+    template = MultiObservationRegressor(
+        statistic, sampler, features=features, transport=transport, alpha=alpha,
+        fit_intercept=fit_intercept, random_state=random_state,
+    )  # fmt: skip
+    places = (x,) if isinstance(x, str) else tuple(x)
+    labels = (y,) if isinstance(y, str) else tuple(y)
+    replicated = _replicated(resolved, sampler, len(labels))
+    _check.choice("missing", missing, ("refuse", "drop"))
+    size = budget.bytes_of(memory)
+    most = budget.rows_at_once(size, 1 + len(labels))
+    request = Request(resolved, sampler, transport, bool(fit_intercept))
+    wanted = Wanted(request, features, bool(fit_intercept), random_state, errors)
+    asked = Asked(
+        wanted,
+        places,
+        None if alpha == "auto" else _check.nonnegative("alpha", alpha),
+        None if ranges is None else _check.integer("ranges", ranges, low=1),
+    )
+    above = scratch_folder(scratch)
+    with open_source(source, most, above) as found, engine_of(engine, client, n_jobs) as executor:
+        columns = columns_of(found, places, labels, sample_weight, groups)
+        how = Reading(columns, missing, replicated, most, sample_rows, random_state)
+        with opened(above, how.name(found), keep) as folder:
+            rows = sort_source(found, how, folder, executor)
+            fitted = _fitted(asked, how, rows, folder, executor)
+    return finished(template, fitted, places)
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """What is to be fitted to sorted rows.
+
+    Attributes
+    ----------
+    wanted : Wanted
+        Statistic, sampler, transport and class.
+    columns : tuple of str
+        Of x.
+    alpha : float or None
+        Ridge penalty; None is left open.
+    ranges : int or None
+        How many; None is one for each run.
+    """
+
+    wanted: Wanted
+    columns: tuple[str, ...]
+    alpha: float | None
+    ranges: int | None
+
+    def name(self) -> str:
+        """Digest, of the code of a user's own functions, too."""
+        import cloudpickle
+
+        return hashlib.sha256(cloudpickle.dumps(self)).hexdigest()[:20]
+
+
+def _replicated(statistic: Statistic, sampler: str | Sampler, labels: int) -> bool:
+    """Whether columns of y are labels at the same x; refuse any other number of columns."""
+    if not statistic.loss.sums:
+        raise ValueError(
+            "scale.fit needs a loss that is a polynomial of the prediction, whose risks add up, "
+            f"got {statistic!r}"
+        )
+    if labels == statistic.n_columns:
+        return False
+    if statistic.n_columns == 1 and labels > 1 and samplers.takes_replicates(sampler):
+        return True
+    raise ValueError(
+        f"{statistic.name} needs y with {statistic.n_columns} columns, got {labels} columns"
+    )
+
+
+def _fitted(
+    asked: Asked, how: Reading, rows: SortedSource, folder: Path, executor: Executor
+) -> Found:
+    """Fit one column of x to sorted runs."""
+    layout = how.layout()
+    at = int(layout.keyed)
+    sample = Sample(
+        layout.unpack(rows.sample), rows.rows, rows.low[at:], rows.high[at:], rows.members
+    )
+    encoding = encoding_of(how.columns, rows.levels, asked.columns)
+    chosen = choose_recipe(asked.wanted, sample, encoding)
+    keys = np.zeros(sample.rows.size) if sample.rows.key is None else sample.rows.key
+    edges = cut(
+        keys.astype(np.float64),
+        sample.rows.x[:, 0],
+        asked.ranges or max(len(rows.runs), -(-rows.rows // how.most)),
+    )
+    work = Work(folder / asked.name(), rows.runs, edges, rows.rows)
+    fitted = _minimised(asked, chosen, work, executor)
+    errors = None
+    if asked.wanted.errors:
+        errors = covariance(
+            fitted.result, fitted.before, chosen.recipe, fitted.total, work, executor
+        )
+    reasons = (
+        *chosen.reasons,
+        f"rows: {rows.rows} in {len(rows.runs)} sorted runs and {len(edges)} ranges"
+        + (f", {rows.dropped} left out" if rows.dropped else ""),
+    )
+    return Found(
+        fitted.result, chosen.recipe.sampler, fitted.total.count, reasons, encoding, errors
+    )
+
+
+@final
+@dataclass(frozen=True)
+class _Minimum:
+    """The minimiser, the sums it was found from, and the first fit that its weights are from."""
+
+    result: LinearFit
+    total: Summed
+    before: FloatArray | None
+
+
+def _minimised(asked: Asked, chosen: Chosen, work: Work, executor: Executor) -> _Minimum:
+    """Minimise the summed risk; twice where a first fit improves the weights."""
+    first = _once(asked, chosen, work, executor, None)
+    if chosen.recipe.reweighting is None or not first.result.solution.status.success:
+        return first
+    return _once(asked, chosen, work, executor, first.result.w)
+
+
+def _once(
+    asked: Asked, chosen: Chosen, work: Work, executor: Executor, before: FloatArray | None
+) -> _Minimum:
+    recipe, problem = chosen.recipe, chosen.problem
+    strength = asked.alpha * recipe.units.penalty if asked.alpha else 0.0
+    residuals = recipe.residuals(problem.X, chosen.labels)
+    problem = replace(problem, residuals=residuals, reweighting=None)
+    unsolved = LinearFit(
+        problem=problem,
+        design=recipe.design,
+        solution=Solution(
+            np.zeros(recipe.design.n_columns), Status.CONVERGED, 0.0, 0.0, 0, "none yet"
+        ),
+        risk=ridge(np.zeros(recipe.design.n_columns)),
+        reference=recipe.reference,
+        branches=(),
+        alpha=strength,
+        pooled=recipe.pooled,
+    )
+    leverage = without_rows(unsolved) if asked.wanted.errors else None
+    around = surroundings(recipe, 2) if asked.wanted.errors else (recipe.before, recipe.after)
+    name = digest(
+        "risk", None if before is None else before.tolist(), strength > 0, asked.wanted.errors
+    )
+    computed = RiskOfRange(leverage, before, strength > 0)
+    total = summed(work.over(Pass(name, recipe, *around, computed), executor))
+    if total.risk is None:
+        raise ValueError(
+            f"{recipe.sampler!r} must find at least one tuple of {recipe.statistic.arity} rows, "
+            f"got none among {work.rows} rows: widen its neighbourhood, or use another sampler"
+        )
+    risk = with_ridge(total.risk, recipe.design, strength * total.weight)
+    result = replace(
+        unsolved,
+        solution=minimiser(risk, problem, recipe.design, recipe.reference),
+        risk=risk,
+        branches=branches_of(problem, recipe, total.count),
+    )
+    return _Minimum(result, total, before)

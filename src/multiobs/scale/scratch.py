@@ -1,0 +1,125 @@
+"""The scratch folder: finished parts, kept under the name of everything they depend on.
+
+A part is reused if, and only if, nothing it was made from has changed: names are digests of the
+inputs' stamps, of the parameters and of the package's version.  Files are written beside their
+target and renamed, so whatever is found under a name is whole.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from multiobs._files import beside
+
+Arrays = dict[str, npt.NDArray[Any]]
+FORMAT = 1  # of the files below
+
+
+def digest(*content: Any) -> str:
+    """Name of some parameters: equal for equal ones, another for others.
+
+    >>> digest(1, "a") == digest(1, "a"), digest(1) == digest(2)
+    (True, False)
+    """
+    text = json.dumps([FORMAT, version("multiobs"), content], default=repr, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def kept(path: Path, make: Callable[[], Mapping[str, Any]]) -> Arrays:
+    """Arrays of a finished part, or make them and keep them.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = kept(Path(folder) / "a.npz", lambda: {"a": np.ones(1)})
+    ...     again = kept(Path(folder) / "a.npz", lambda: {"a": np.zeros(1)})
+    >>> again["a"]
+    array([1.])
+    """
+    if not path.exists():
+        with beside(path) as temporary, temporary.open("wb") as file:
+            arrays: Any = {name: np.asarray(value) for name, value in make().items()}
+            np.savez(file, **arrays)
+    with np.load(path, allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
+
+
+def scratch_folder(folder: str | os.PathLike[str] | None) -> Path:
+    """Where files go: the user's folder, or the system's for temporary files."""
+    found = Path(tempfile.gettempdir() if folder is None else folder)
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+@contextmanager
+def opened(above: Path, name: str, keep: bool) -> Iterator[Path]:
+    """Give the folder of one fit; removed when all went well, unless it is to be kept.
+
+    Parameters
+    ----------
+    above : Path
+        Where to put it.
+    name : str
+        Digest of all that the fit depends on: a second attempt finds what the first left.
+    keep : bool
+        Whether it stays.
+    """
+    here = above / f"multiobs-{name}"
+    here.mkdir(exist_ok=True)
+    with _alone(here):
+        _describe(here, name)
+        yield here
+    if not keep:
+        shutil.rmtree(here)
+
+
+@contextmanager
+def _alone(here: Path) -> Iterator[None]:
+    """Hold the folder for this process."""
+    try:
+        import fcntl
+    except ImportError:  # no locks of this kind on Windows
+        yield
+        return
+    with (here / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RuntimeError(
+                f"the scratch folder must be used by one fit at a time, but another holds {here}"
+            ) from error
+        yield
+
+
+def _describe(here: Path, name: str) -> None:
+    target = here / "manifest.json"
+    if not target.exists():
+        with beside(target) as temporary:
+            temporary.write_text(json.dumps({"digest": name, "multiobs": version("multiobs")}))
+
+
+def check_space(here: Path, needed: int) -> None:
+    """Refuse to begin what cannot be finished.
+
+    Parameters
+    ----------
+    here : Path
+        The folder that will hold the files.
+    needed : int
+        Bytes.
+    """
+    present = sum(each.stat().st_size for each in here.rglob("*") if each.is_file())
+    free = shutil.disk_usage(here).free + present
+    if needed > free:
+        raise OSError(
+            f"scratch must have {needed / 1e9:.3g} GB free for sorted runs, got "
+            f"{free / 1e9:.3g} GB in {here}: choose another folder with scratch="
+        )

@@ -1,0 +1,57 @@
+"""Rows for the tests of fits by parts."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+
+def rows_of(kind: str, n: int, labels: str = "real", seed: int = 0):
+    """Positions and labels: plain, tied, with gaps, or far from zero."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    if kind == "ties":
+        x = np.where(rng.random(n) < 0.3, 0.5, np.round(x, 2))
+    elif kind == "gaps":
+        x = np.where(x < 0.5, x * 1e-3, 5.0 + x)
+    elif kind == "offset":
+        x = 1.7e9 + 1e5 * x
+    u = (x - x.min()) / np.ptp(x)
+    if labels == "pair":
+        common = rng.normal(size=n)
+        noise = rng.normal(size=(n, 2))
+        return x, np.stack([np.sin(5 * u) + common, common * (1 + u)], axis=1) + noise
+    if labels == "discrete":
+        return x, rng.integers(0, 4, n).astype(float)
+    if labels == "positive":
+        return x, rng.gamma(2.0, 1.0 + u, n)
+    return x, np.sin(6 * u) + rng.normal(size=n) * (1 + u)
+
+
+def table_of(x, y, **more):
+    columns = {"x": x}
+    if y.ndim == 1:
+        columns["y"] = y
+    else:
+        columns |= {f"y{c}": y[:, c] for c in range(y.shape[1])}
+    return pa.table(columns | more)
+
+
+def far(found, expected) -> float:
+    """Largest difference relative to the largest expected number."""
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    return float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), 1e-300))
+
+
+@pytest.fixture
+def rows():
+    return rows_of
+
+
+@pytest.fixture
+def table():
+    return table_of
+
+
+@pytest.fixture
+def distance():
+    return far
