@@ -8,7 +8,7 @@ import numpy as np
 
 from multiobs._types import BoolArray, FloatArray, IntArray
 
-TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a timestamp's unit in a second
+TICKS = {"s": 86_400.0, "ms": 864e5, "us": 864e8, "ns": 864e11}  # of a unit of time in a day
 
 
 @final
@@ -112,7 +112,7 @@ def join(parts: list[Rows]) -> Rows:
 
 
 def numbers(array: Any, name: str) -> FloatArray:
-    """An Arrow column as float64: dates and times in seconds since 1970, missing values NaN."""
+    """An Arrow column as float64: dates and times in days since 1970, durations in days."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -121,7 +121,7 @@ def numbers(array: Any, name: str) -> FloatArray:
         array = pc.cast(array, pa.timestamp("s"))
         kind = array.type
     divide = 1.0
-    if pa.types.is_timestamp(kind):
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         divide, array = TICKS[kind.unit], pc.cast(array, pa.int64())
     elif pa.types.is_dictionary(kind):
         array = pc.cast(array, kind.value_type)

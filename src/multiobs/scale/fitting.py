@@ -68,7 +68,7 @@ def fit(
         Parquet, Arrow, Feather or CSV files, or anything else that can be read in batches.
     x, y : str or sequence of str
         Columns. Text and dictionary columns of x are matched exactly by every tuple; dates and
-        times become seconds since 1970.
+        times become days since 1970.
     statistic, sampler, transport, features, alpha, fit_intercept
         As in :class:`multiobs.MultiObservationRegressor`; chosen on a sample where left open.
     sample_weight, groups : str, optional
