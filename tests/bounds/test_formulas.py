@@ -173,7 +173,7 @@ def test_conditions_hold_exactly_at_the_border():
 @pytest.mark.parametrize("form", ["paper", "repaired"])
 @pytest.mark.parametrize("target", [1.0, 0.1, 0.013])
 def test_inverses_give_the_smallest_n(form, target):
-    n = bounds.slow_metasamples(target, 2, 0.5, 1.0, 1.0, 0.7, 0.05, form=form)
+    n = bounds.slow_metasamples(target, 2, 0.5, 1.0, 1.0, 0.7, delta=0.05, form=form)
 
     def slow(count):
         return bounds.excess_risk(count, 2, 0.5, 1.0, 1.0, 0.7 / math.sqrt(count), 0.05, form=form)

@@ -247,8 +247,8 @@ def slow_metasamples(
     L: npt.ArrayLike,
     B: npt.ArrayLike,
     rademacher_constant: npt.ArrayLike,
-    delta: npt.ArrayLike,
     *,
+    delta: npt.ArrayLike,
     form: str = "paper",
 ) -> Number:
     """Metasamples for which Theorem 1 promises an excess risk of at most ``target``.
@@ -266,7 +266,7 @@ def slow_metasamples(
     Examples
     --------
     >>> delta = 4 * math.exp(-4)
-    >>> slow_metasamples(0.16, 2, 1.0, 2.0, 1.0, 1.0, delta)
+    >>> slow_metasamples(0.16, 2, 1.0, 2.0, 1.0, 1.0, delta=delta)
     10000.0
     """
     target_, delta_ = _check_target(target), fraction("delta", delta)

@@ -14,7 +14,7 @@ from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.estimator.regressor import MultiObservationRegressor
 from multiobs.planning.inputs import read_labels, read_path
 from multiobs.planning.selection import Selection, select, wanted
-from multiobs.planning.store import PlanState, read_plan, write_plan
+from multiobs.planning.store import PlanState, present, read_plan, write_plan
 from multiobs.statistics import Statistic
 
 
@@ -153,7 +153,7 @@ class LabelPlan:
 
     @property
     def _labelled(self) -> BoolArray:
-        return _present(self.labels, self._asked)
+        return present(self.labels, self._asked)
 
     @property
     def n_labelled(self) -> int:
@@ -196,7 +196,7 @@ class LabelPlan:
         """
         most = None if count is None else _check.integer("count", count, low=0)
         with self._held() as (labels, asked):
-            fresh = np.flatnonzero(~(asked | _present(labels, asked)).reshape(-1))[:most]
+            fresh = np.flatnonzero(~(asked | present(labels, asked)).reshape(-1))[:most]
             asked.reshape(-1)[fresh] = True
         return self.queries[fresh]
 
@@ -325,7 +325,7 @@ class LabelPlan:
         else:
             with locked(name):
                 known, asked = self._on_disk(name)
-                both = _present(self.labels, asked) & _present(known, asked)
+                both = present(self.labels, asked) & present(known, asked)
                 if (self.labels[both] != known[both]).any():
                     clash = (self.labels != known).reshape(*both.shape, -1).any(axis=2) & both
                     raise ValueError(
@@ -395,8 +395,3 @@ class LabelPlan:
             f"complete, {self.n_labelled} of {self.label_complexity} labels in, "
             f"{self.outstanding.size} outstanding)"
         )
-
-
-def _present(labels: FloatArray, like: BoolArray) -> BoolArray:
-    """Which labels are there, in the shape (n, m) of ``like``."""
-    return ~np.isnan(labels.reshape(like.size, -1)[:, 0]).reshape(like.shape)

@@ -98,7 +98,7 @@ def sample_size(
                 found.L,
                 found.B,
                 problem.rademacher_constant,
-                delta,
+                delta=delta,
                 form=form,
             )
         )

@@ -71,6 +71,11 @@ class PlanState:
         )
 
 
+def present(labels: FloatArray, like: BoolArray) -> BoolArray:
+    """Which labels are there, in the shape (n, m) of ``like``."""
+    return ~np.isnan(labels.reshape(like.size, -1)[:, 0]).reshape(like.shape)
+
+
 def write_plan(path: str | os.PathLike[str], state: PlanState) -> None:
     """Replace the file by this state: a reader finds the old one or the new one."""
     chosen = state.selection
