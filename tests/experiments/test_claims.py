@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
+from multiobs import statistics
+from multiobs.baselines import EmpiricalStatisticRegressor
 from multiobs.experiments.claims import Verdict, judge
-from multiobs.experiments.document import claims_document
+from multiobs.experiments.document import claims_document, typical_reach
 from multiobs.experiments.grids import FACTORS, SIZES, ReproductionPlan, applies
 from multiobs.experiments.methods import METHODS, PAPER_METHODS, method
 from multiobs.experiments.run import Request, run
 from multiobs.experiments.scenarios import PANELS
 from multiobs.experiments.store import Cell, Outcome
-from multiobs.experiments.summary import Trials
+from multiobs.experiments.summary import MethodComparison, Trials
+from multiobs.experiments.verdicts import at_least, at_most, power, slightly_better, unbeaten
 
 
 def test_names_say_everything():
@@ -128,7 +131,17 @@ def test_each_verdict_can_be_reached():
 
 
 def test_crossing_is_found():
-    values = {0.1: 0.5, 0.2: 0.5, 0.3: 0.8, 0.4: 1.25, 0.5: 2.0, 0.7: 4.0, 1.0: 50.0}
+    values = {
+        0.02: 0.5,
+        0.05: 0.5,
+        0.1: 0.5,
+        0.2: 0.5,
+        0.3: 0.8,
+        0.4: 1.25,
+        0.5: 2.0,
+        0.7: 4.0,
+        1.0: 50.0,
+    }
     medians = {}
     for amplitude, ratio in values.items():
         law = "variance-sine" if amplitude == 1 else f"variance-sine(amplitude={amplitude:g})"
@@ -138,8 +151,9 @@ def test_crossing_is_found():
     plan = ReproductionPlan(panels=("variance-sine",), sizes=(1000,), beyond=False)
     (claim,) = [c for c in judge(made_up(medians), plan) if "non-linear part" in c.sentence]
     assert claim.verdict is Verdict.CONFIRMED
-    assert "better than both at amplitude 0.1, 0.2, 0.3" in claim.measured
+    assert "better than both at amplitude 0.02, 0.05, 0.1, 0.2, 0.3" in claim.measured
     assert "equal to sliding at amplitude 0.3" in claim.measured
+    assert "power to see a true ratio of 0.92 there: " in claim.measured
 
 
 def test_comparisons_know_their_uncertainty():
@@ -204,3 +218,93 @@ def test_command(tmp_path):
     assert (tmp_path / "figure.pdf").stat().st_size > 1000
     wrong = CliRunner().invoke(app, ["--panel", "variance", "--out", str(tmp_path)])
     assert wrong.exit_code == 2
+
+
+# ---- limits, power, divisors, and what few trials can show ---------------------------------------
+
+
+def ratio(low, middle, high):
+    return MethodComparison(middle, low, high, 1e-6, 0.7 if middle < 1 else 0.3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "limits", "verdict"),
+    [
+        (lambda pair: at_least([pair], 2.0), (2.1, 3.0, 4.0), Verdict.CONFIRMED),
+        (lambda pair: at_least([pair], 2.0), (1.5, 3.0, 4.0), Verdict.UNDECIDED),
+        (lambda pair: at_least([pair], 2.0), (1.1, 1.5, 1.9), Verdict.CONTRADICTED),
+        (lambda pair: at_most([pair], 1.25), (0.9, 1.0, 1.2), Verdict.CONFIRMED),
+        (lambda pair: at_most([pair], 1.25), (0.9, 1.0, 1.3), Verdict.UNDECIDED),
+        (lambda pair: at_most([pair], 1.25), (1.3, 1.4, 1.5), Verdict.CONTRADICTED),
+        (lambda pair: slightly_better([pair], 0.8), (0.85, 0.9, 0.95), Verdict.CONFIRMED),
+        (lambda pair: slightly_better([pair], 0.8), (0.7, 0.84, 0.95), Verdict.UNDECIDED),
+        (lambda pair: slightly_better([pair], 0.8), (0.5, 0.6, 0.7), Verdict.PARTLY),
+        (lambda pair: slightly_better([pair], 0.8), (0.9, 1.0, 1.1), Verdict.UNDECIDED),
+        (lambda pair: slightly_better([pair], 0.8), (1.1, 1.2, 1.3), Verdict.CONTRADICTED),
+        # a rival that is surely better, but perhaps by less than a tenth, beats nobody yet
+        (lambda pair: unbeaten(pair, 0.9), (0.85, 0.92, 0.98), Verdict.UNDECIDED),
+        (lambda pair: unbeaten(pair, 0.9), (0.7, 0.8, 0.88), Verdict.CONTRADICTED),
+    ],
+)
+def test_verdicts_are_judged_by_limits(rule, limits, verdict):
+    assert rule(ratio(*limits)) is verdict
+
+
+def test_power_is_the_share_of_runs_that_see_the_difference():
+    seen = []
+    powers = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        common = rng.normal(0, 0.5, 400)
+        errors = {"u": 0.9 * np.exp(common + rng.normal(0, 0.4, 400)),
+                  "v": np.exp(common + rng.normal(0, 0.4, 400))}  # fmt: skip
+        cells = {Cell("a", name, 9, t): Outcome(float(e), "ok")
+                 for name, values in errors.items() for t, e in enumerate(values)}  # fmt: skip
+        pair = Trials(cells).compare("a", 9, "u", "v")
+        seen.append(pair.high < 1)
+        powers.append(power(pair, 0.9))
+    assert np.mean(seen) == pytest.approx(np.mean(powers), abs=0.1)
+
+
+def test_divisors_of_the_empirical_bound():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((30, 1)), rng.gamma(2.0, size=(30, 7))
+    for unbiased in (True, False):
+        model = EmpiricalStatisticRegressor(statistics.ucb(8.0), unbiased=unbiased).fit(x, y)
+        expected = y.mean(axis=1) + 8 * y.std(axis=1, ddof=1 if unbiased else 0)
+        np.testing.assert_allclose(model.values_, expected)
+    with pytest.raises(ValueError, match=r"unbiased=False.* needs a function of mean and variance"):
+        EmpiricalStatisticRegressor("minvar", unbiased=False).fit(x, y)
+
+
+def test_claims_about_the_empirical_bound_are_judged_for_both_divisors():
+    medians = {"2mom linear": 9.0, "2mom quad": 9.0, "improved": 3.0, "sliding": 0.9,
+               "nearby": 0.9, "empirical": 0.5, "empirical /k": 1.0}  # fmt: skip
+    trials = made_up({("ucb-gamma", name): value for name, value in medians.items()}, trials=3000)
+    plan = ReproductionPlan(("ucb-gamma",), (1000,), sweeps=False, beyond=False)
+    for words in ("performed the best", "slight improvement"):
+        found = [claim for claim in judge(trials, plan) if words in claim.sentence]
+        assert [claim.verdict for claim in found] == [Verdict.CONTRADICTED, Verdict.CONFIRMED]
+        assert ["divisor k - 1" in claim.rule for claim in found] == [True, False]
+
+
+def test_a_quick_run_begins_with_what_it_cannot_show(small):
+    plan, trials = small
+    top = claims_document(trials, plan).split("\n")[2]
+    assert top.startswith("**This is a first look with 40 trials of each point")
+    factor = typical_reach(trials, plan)
+    assert 1.1 < factor < 3
+    assert f"1/{factor:.2g} to {factor:.2g}" in top
+    whole = plan._replace(trials=1000)
+    text = claims_document(trials, whole)
+    assert "first look" not in text
+    heading = next(line for line in text.split("\n") if line.startswith("## Verdicts"))
+    assert "of" not in heading.partition(":")[2]  # counts of each kind, no score
+    assert "confirmed" in heading
+
+
+def test_small_amplitudes_have_the_trials_they_need():
+    requests = ReproductionPlan().requests()
+    trials = {r.scenario: r.trials for r in requests if r.method == "2mom linear"}
+    assert trials["variance-sine(amplitude=0.05)"] == 2000
+    assert trials["variance-sine(amplitude=0.3)"] == 250

@@ -44,6 +44,7 @@ def reproduce(
     Interrupted and started again, the same command goes on where it stopped.
     """
     # Imported here: scikit-learn takes a second that --help should not.
+    from multiobs.experiments.document import ENOUGH
     from multiobs.experiments.grids import SIZES, ReproductionPlan
     from multiobs.experiments.reproduce import reproduce as run
     from multiobs.experiments.scenarios import PANELS
@@ -62,6 +63,12 @@ def reproduce(
     if workers is None:
         workers = os.cpu_count() or 1
     console = Console()
+    if plan.trials < ENOUGH:
+        console.print(
+            f"{plan.trials} trials of each point are a first look: most differences between good "
+            "methods are too small for them, and claims.md says so",
+            highlight=False,
+        )
     started = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip

@@ -92,7 +92,7 @@ def corrupted_erm(
     Examples
     --------
     >>> found = corrupted_erm(400, None, np.random.default_rng(0))
-    >>> found.n_corrupted, found.corrupted <= found.promised, found.shift <= 0.25 * 20 / 400
+    >>> found.n_corrupted, found.corrupted <= found.promised, found.shift < 0.25 * 21 / 400
     (20, True, True)
     """
     size = _check.integer("n", n, low=2)

@@ -30,12 +30,14 @@ _STYLE = {
     "sliding": ("#0072B2", "o"),
     "nearby": ("#000000", "^"),
     "empirical": ("#CC79A7", "P"),
+    "empirical /k": ("#CC79A7", "p"),
     "nearby x8": ("#000000", "<"),
     "default": ("#0072B2", "*"),
     "residual": ("#56B4E9", "X"),
     "local": ("#7F7F7F", "h"),
 }
 _LEGEND = {
+    "empirical /k": "empirical, divisor k †",
     "nearby x8": "nearby, 8 × epsilon †",
     "default": "multiobs default †",
     "residual": "residual regression †",

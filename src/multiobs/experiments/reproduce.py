@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from multiobs._files import beside
 from multiobs.experiments.document import claims_document
 from multiobs.experiments.figure import draw_beyond, draw_figure, draw_sweeps
 from multiobs.experiments.grids import ReproductionPlan
@@ -41,5 +42,6 @@ def reproduce(
     if plan.sweeps:
         written += draw_sweeps(trials, plan, folder)
     claims = folder / "claims.md"
-    claims.write_text(claims_document(trials, plan), encoding="utf-8")
+    with beside(claims) as fresh:
+        fresh.write_text(claims_document(trials, plan), encoding="utf-8")
     return [*written, claims]
