@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imp
     )
     from multiobs.estimator.listing import Metasamples, metasamples
     from multiobs.estimator.regressor import MultiObservationRegressor
+    from multiobs.fit.additive import Smooth
     from multiobs.fit.risk import empirical_risk
     from multiobs.fit.solvers import choose_solver, solve
     from multiobs.sums.contraction import contract, plan
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imp
 __all__ = [
     "Metasamples",
     "MultiObservationRegressor",
+    "Smooth",
     "baselines",
     "bounds",
     "choose_solver",
@@ -67,6 +69,7 @@ _HOMES = {
     "empirical_risk": "multiobs.fit.risk",
     "choose_solver": "multiobs.fit.solvers",
     "solve": "multiobs.fit.solvers",
+    "Smooth": "multiobs.fit.additive",
     "contract": "multiobs.sums.contraction",
     "plan": "multiobs.sums.contraction",
 }

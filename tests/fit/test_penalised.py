@@ -7,10 +7,10 @@ import pytest
 from scipy import optimize
 
 from multiobs import statistics
+from multiobs.fit.additive import Smooth, smooth_design
 from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
 from multiobs.fit.penalised import PseudoData, RowProblem, minimise, settle, smooth
 from multiobs.fit.rowwise import RowSums, row_sums
-from multiobs.fit.terms import Smooth, smooth_design
 from multiobs.samplers import Adjacent
 from multiobs.statistics.kernels import constant, moment
 

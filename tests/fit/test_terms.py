@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from multiobs.fit.terms import LineTerm, Smooth, SplineTerm, smooth_design
+from multiobs.fit.additive import Smooth, smooth_design
+from multiobs.fit.terms import LineTerm, SplineTerm
 
 
 def test_spline_columns_are_centred_orthogonal_and_of_unit_roughness() -> None:

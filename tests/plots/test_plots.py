@@ -242,3 +242,19 @@ def test_nothing_is_drawn_outside_the_figure_at_default_size(draw, model):
     assert box.y0 >= -0.05
     assert box.x1 <= width + 0.05
     assert box.y1 <= height + 0.05
+
+
+def test_partial_effects_draw_the_terms_and_their_bands():
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    y = np.random.default_rng(1).normal(scale=1 + X[:, 0])
+    reg = MultiObservationRegressor("variance", features="smooth").fit(X, y)
+    display = plots.PartialEffectsDisplay.from_estimator(reg, n_points=7)
+    first = reg.partial_effects(n_points=7)[0]
+    drawn = display.axes_[0].get_lines()[1]
+    np.testing.assert_array_equal(drawn.get_xdata(), first.x)
+    np.testing.assert_array_equal(drawn.get_ydata(), first.effect)
+    assert display.axes_[1].get_ylabel() == "effect on the log of the variance"
+    band = display.axes_[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert band.min() == pytest.approx(first.low.min())
+    with pytest.raises(ValueError, match="at least one term, got none"):
+        plots.PartialEffectsDisplay([])

@@ -41,6 +41,9 @@ DRAWN = {
     ),
     "drift": lambda m, X, y, **o: plots.DriftBiasDisplay.from_estimator(m, X, y, **o),
     "coefficients": lambda m, X, y, **o: plots.CoefficientDisplay.from_estimator(m, **o),
+    "effects": lambda m, X, y, **o: plots.PartialEffectsDisplay.from_estimator(
+        MultiObservationRegressor("variance", features="smooth").fit(X, y), **o
+    ),
     "backtest": lambda m, X, y, **o: plots.BacktestDisplay.from_predictions(
         "variance", np.arange(len(y)), y, FORECASTS, **o
     ),
@@ -89,6 +92,7 @@ def test_legends_cover_nothing(kind, model):
         ("epsilon", "errorbar_kw", lambda d: d.ax_.containers[0].lines[0]),
         ("drift", "line_kw", lambda d: d.ax_.get_lines()[1]),
         ("coefficients", "errorbar_kw", lambda d: d.errorbar_.lines[0]),
+        ("effects", "line_kw", lambda d: d.ax_.get_lines()[1]),
         ("backtest", "line_kw", lambda d: d.axes_[1].get_lines()[0]),
         ("backtest", "errorbar_kw", lambda d: d.ax_.containers[0].lines[0]),
     ],

@@ -50,6 +50,20 @@ class Categories:
             blocks.append((code[:, None] == np.arange(1, len(levels))).astype(np.float64))
         return np.concatenate(blocks, axis=1), joint
 
+    def indicators(self, n_columns: int) -> list[tuple[str, tuple[int, ...]]]:
+        """Name of each categorical column and where :meth:`expand` puts its indicators.
+
+        Parameters
+        ----------
+        n_columns : int
+            Columns of X before they were expanded.
+        """
+        out, at = [], n_columns - len(self.places)
+        for name, levels in self.levels.items():
+            out.append((str(name), tuple(range(at, at + len(levels) - 1))))
+            at += len(levels) - 1
+        return out
+
     def names(self, columns: list[str]) -> list[str]:
         """Names of the expanded columns."""
         numeric = [name for c, name in enumerate(columns) if c not in self.places]

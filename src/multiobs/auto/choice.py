@@ -52,7 +52,12 @@ class Choice:
 
 
 def choose(
-    statistic: Statistic, sampler: str | Sampler, transport: Transport, X: FloatArray
+    statistic: Statistic,
+    sampler: str | Sampler,
+    transport: Transport,
+    X: FloatArray,
+    *,
+    near: bool = False,
 ) -> Choice:
     """Settle what the user left open.
 
@@ -66,12 +71,15 @@ def choose(
         How labels are moved to the representative.
     X : ndarray (n, d)
         Positions of the rows.
+    near : bool
+        Whether neighbours are sought by distance in any number of columns: a class that models
+        each member of a tuple at its own x loses nothing to wide neighbourhoods.
     """
     reasons = []
     auto = isinstance(sampler, str) and sampler == "auto"
     chosen: Sampler | Literal["leaves"]
     if auto:
-        chosen, why = _sampler(statistic, X)
+        chosen, why = _sampler(statistic, X, near)
         reasons.append(f"sampler: {why}")
     else:
         chosen = samplers.resolve(sampler)
@@ -96,7 +104,9 @@ def choose(
     return Choice(chosen, moved, auto, tuple(reasons))
 
 
-def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["leaves"], str]:
+def _sampler(
+    statistic: Statistic, X: FloatArray, near: bool
+) -> tuple[Sampler | Literal["leaves"], str]:
     n, d = X.shape
     m = statistic.arity
     if m == 1:
@@ -108,8 +118,10 @@ def _sampler(statistic: Statistic, X: FloatArray) -> tuple[Sampler | Literal["le
         partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
         k = round(max(partners, 2.0 * (m - 1)))
         return Adjacent(k), f"Adjacent({k}), each row with the next {k} in the order of x"
-    if d < MANY_COLUMNS or n < 100:
+    if d < MANY_COLUMNS or n < 100 or near:
         partners = max(min(sqrt(n), ENOUGH), 8.0, 16.0 * (m - 1) if noisy else 0.0)
+        if near:  # each member is at its own x: the nearest rows have the least bias
+            partners = 8.0 * (m - 1)
         k = min(round(partners), max(n - 1, 1))
         return Nearest(k), f"Nearest({k}) in {d} columns"
     return "leaves", f"rows that share leaves of a forest, since distances in {d} columns mislead"

@@ -48,6 +48,8 @@ class Request:
         Size of a random subset of the tuples.
     may_be_empty : bool
         Whether no tuple at all is an answer.
+    near : bool
+        Whether neighbours are sought by distance in any number of columns.
     """
 
     statistic: Statistic
@@ -56,6 +58,7 @@ class Request:
     may_shift: bool = True
     max_tuples: int | None = None
     may_be_empty: bool = False
+    near: bool = False
 
 
 @final
@@ -94,7 +97,7 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         For samplers that draw.
     """
     statistic = request.statistic
-    choice = choose(statistic, request.sampler, request.transport, rows.place)
+    choice = choose(statistic, request.sampler, request.transport, rows.place, near=request.near)
     units = label_units(statistic, rows.y, request.may_shift, rows.weight)
     labels = units.inward(rows.y)
     residuals = residuals_of(choice.transport, statistic, rows.X, labels, rows.weight)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.fit import LinearFit, RegressorFit, Solution, StreamFit
+from multiobs.inference import AdditiveFit
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
 from multiobs.tuples import TupleSet
@@ -47,7 +48,7 @@ class FittedAttributes(ABC):
         return self._found.plan
 
     @property
-    def result_(self) -> LinearFit | RegressorFit | StreamFit:
+    def result_(self) -> LinearFit | RegressorFit | AdditiveFit | StreamFit:
         """The fitted class of functions, with the problem it was fitted to."""
         return self._found.result
 
@@ -90,8 +91,12 @@ class FittedAttributes(ABC):
         except KeyError:
             raise AttributeError(f"{type(self).__name__} is not fitted yet") from None
 
-    def _linear_result(self, what: str) -> LinearFit | StreamFit:
+    def _linear_result(self, what: str) -> LinearFit | AdditiveFit | StreamFit:
         result = self._found.result
+        if isinstance(result, AdditiveFit) and result.linear is None and what != "solution_":
+            raise AttributeError(
+                f"{what} needs a linear class, got smooth features: summary() has a line a term"
+            )
         if isinstance(result, RegressorFit):
             raise AttributeError(
                 f"{what} needs the linear class, got estimator={type(result.template).__name__}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from multiobs._check.categories import Categories
 from multiobs.fit import LinearFit, RegressorFit, StreamFit
-from multiobs.inference import Covariance, Inference
+from multiobs.inference import AdditiveFit, Covariance, Inference
 from multiobs.inference.bootstrap import Replicates
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
@@ -46,7 +46,7 @@ class Fitted:
 
     Attributes
     ----------
-    result : LinearFit, RegressorFit or StreamFit
+    result : LinearFit, RegressorFit, AdditiveFit or StreamFit
         The fitted class of functions, with the problem it was fitted to.
     statistic : Statistic
         What is estimated.
@@ -70,7 +70,7 @@ class Fitted:
         Whether the problem of the result holds only a sample of the rows.
     """
 
-    result: LinearFit | RegressorFit | StreamFit
+    result: LinearFit | RegressorFit | AdditiveFit | StreamFit
     statistic: Statistic
     sampler: Sampler
     count: int

@@ -10,15 +10,21 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
-from multiobs.fit import RegressorFit
+from multiobs.fit import Design, RegressorFit
 from multiobs.inference import (
+    AdditiveFit,
     Inference,
     Method,
+    PartialEffect,
     Summary,
+    TermSummary,
     TestResult,
     bootstrap,
     coefficient_table,
+    constant_test,
     limits,
+    partial_effects,
+    term_tests,
     undersmoothed,
 )
 from multiobs.tuples import effective_count
@@ -48,7 +54,8 @@ class InferenceMixin(ABC):
 
         The sandwich :math:`A^{-1} V A^{-1}`; slopes only when there is no intercept.
         """
-        return self._linear("coef_cov_").coef_cov
+        result = self._additive()
+        return self._linear("coef_cov_").coef_cov if result is None else result.coef_cov
 
     @property
     def inference_(self) -> Inference:
@@ -102,6 +109,10 @@ class InferenceMixin(ABC):
         if bias is not None:
             _check.choice("bias", bias, ("undersmooth",))
         result = self._fitted.result
+        if isinstance(result, AdditiveFit):
+            if bias is not None:
+                raise ValueError("bias must be None with smooth features or a link, got " + bias)
+            return result.interval(at, level, method)
         if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval")
             if bias is not None:
@@ -127,10 +138,9 @@ class InferenceMixin(ABC):
         q : array-like (h,) or float
             Values under the hypothesis.
         """
-        known = self._linear("wald_test")
-        return known.wald(
-            np.asarray(R, dtype=np.float64), np.asarray(q, dtype=np.float64).reshape(-1)
-        )
+        rows, values = np.asarray(R, dtype=np.float64), np.asarray(q, dtype=np.float64).reshape(-1)
+        result = self._additive()
+        return (self._linear("wald_test") if result is None else result).wald(rows, values)
 
     def test_constant(self) -> TestResult:
         """Test whether the statistic is constant in x, within the linear class.
@@ -144,10 +154,37 @@ class InferenceMixin(ABC):
         >>> MultiObservationRegressor("variance").fit(x, y).test_constant().p_value < 0.01
         True
         """
-        return self._linear("test_constant").constant()
+        result = self._additive()
+        return self._linear("test_constant").constant() if result is None else constant_test(result)
 
-    def summary(self, level: float = 0.95) -> Summary:
-        """Table of coefficients with errors under shared labels; ``print`` it.
+    def partial_effects(self, level: float = 0.95, n_points: int = 100) -> list[PartialEffect]:
+        """Return each term of a smooth class with its band, on the scale of its link.
+
+        Parameters
+        ----------
+        level : float
+            Nominal pointwise coverage of the bands.
+        n_points : int
+            Values of each numeric column.
+
+        Examples
+        --------
+        >>> from multiobs import MultiObservationRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.uniform(size=(400, 1))
+        >>> y = rng.normal(scale=1 + np.sin(3 * x[:, 0]))
+        >>> reg = MultiObservationRegressor("variance", features="smooth").fit(x, y)
+        >>> [(each.name, each.link) for each in reg.partial_effects()]
+        [('s(x0)', 'log')]
+        """
+        result = self._additive()
+        if result is None:
+            raise AttributeError("partial_effects needs features='smooth', got another class")
+        points = _check.integer("n_points", n_points, low=2)
+        return partial_effects(result, result.problem.X, level, points)
+
+    def summary(self, level: float = 0.95) -> Summary | TermSummary:
+        """Table of coefficients, or of smooth terms, under shared labels; ``print`` it.
 
         Parameters
         ----------
@@ -159,6 +196,11 @@ class InferenceMixin(ABC):
         Summary
             Has ``to_frame()``.
         """
+        smooth = self._additive()
+        if smooth is not None and smooth.linear is None:
+            return self._terms(smooth)
+        if smooth is not None:
+            return self._linked(smooth, level)
         known, fitted = self._linear("summary"), self._fitted
         problem = known.fit.problem
         table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
@@ -185,11 +227,52 @@ class InferenceMixin(ABC):
         title = f"Multi-observation regression of the {fitted.statistic.name.replace('_', ' ')}"
         return Summary(title, facts, self._names(known), table, level, tuple(notes), shrunken)
 
+    def _terms(self, smooth: AdditiveFit) -> TermSummary:
+        links = ", ".join(f"{part.loss.link} ({part.statistic.title})" for part in smooth.parts)
+        facts = (
+            *self._facts(smooth),
+            ("Links", links),
+            ("Effective degrees of freedom", f"{smooth.edf:.2f}"),
+        )
+        title = f"Smooth multi-observation regression of the {self._fitted.statistic.title}"
+        notes = ("Tests and smoothness know that metasamples share labels.",)
+        return TermSummary(title, facts, tuple(term_tests(smooth)), notes)
+
+    def _linked(self, result: AdditiveFit, level: float) -> Summary:
+        design, link = result.linear, result.parts[0].loss.link
+        assert design is not None
+        slopes, intercept = result.coefficients()
+        estimate = np.concatenate([[intercept], slopes]) if design.intercept else slopes
+        table = coefficient_table(estimate, result.coef_cov, np.inf, level)
+        title = f"Multi-observation regression of the {self._fitted.statistic.title}, {link} link"
+        notes = (f"Coefficients are those of the {link} of the statistic.",)
+        names = self._column_names(design)
+        return Summary(title, self._facts(result), names, table, level, notes)
+
+    def _facts(self, result: AdditiveFit) -> tuple[tuple[str, str], ...]:
+        fitted, problem = self._fitted, result.problem
+        return (
+            ("Statistic", repr(fitted.statistic)),
+            ("Rows", f"{problem.n_rows:,}"),
+            ("Metasamples", f"{fitted.count:,}"),
+            ("Sampler", repr(fitted.sampler)),
+            ("Transport", "none" if problem.residuals.pilot is None else "location"),
+            ("Status", result.status.name.lower().replace("_", " ")),
+        )
+
+    def _additive(self) -> AdditiveFit | None:
+        """Return the fitted smooth or linked class, None for another."""
+        check_is_fitted(self)
+        result = self._fitted.result
+        return result if isinstance(result, AdditiveFit) else None
+
     def _names(self, known: Inference) -> tuple[str, ...]:
+        return self._column_names(known.fit.design)
+
+    def _column_names(self, design: Design) -> tuple[str, ...]:
         """Names of the intercept, if there is one, and the columns of the class."""
-        columns = known.fit.design.spread.size
-        names = self._fitted.names or tuple(f"f{j}" for j in range(columns))
-        return ("intercept", *names) if known.fit.design.intercept else names
+        names = self._fitted.names or tuple(f"f{j}" for j in range(design.spread.size))
+        return ("intercept", *names) if design.intercept else names
 
     def _coefficients(self, found: tuple[FloatArray, float]) -> FloatArray:
         slopes, intercept = found

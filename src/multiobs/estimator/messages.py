@@ -34,7 +34,7 @@ def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
         low, high = statistic.domain
         remedy = "estimator= with a class that stays inside (boosting with a gamma loss)"
         if richer and isinstance(result, LinearFit):
-            remedy = "features= with a richer class (splines), " + remedy
+            remedy = "link='log', features='smooth', " + remedy
         warnings.warn(
             f"{statistic.name} lies in [{low:g}, {high:g}], but the fit reaches "
             f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "

@@ -15,6 +15,7 @@ from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
+from multiobs.estimator.additive import Link, class_request, fit_additive
 from multiobs.estimator.attributes import FittedAttributes
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
@@ -54,11 +55,16 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
     sampler : str or Sampler, default="auto"
         How rows become metasamples: "auto", "naive", "improved", "sliding", "disjoint",
         "nearby", "nearest", "replicates", or an object of :mod:`multiobs.samplers`.
-    features : transformer, optional
-        The class is linear in ``features(x~)``; None is x itself. The sampler sees X.
+    features : transformer, "smooth" or Smooth, optional
+        The class is linear in ``features(x~)``; None is x itself. The sampler sees X. "smooth" is
+        a sum of penalised splines, one for each column, with automatic smoothness.
     estimator : regressor, optional
         Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
         the exact minimiser over the linear class.
+    link : {"auto", "identity", "log", "logit"}, default="auto"
+        Scale on which the class is linear or additive: the log keeps a statistic above its lower
+        end, the logit between its ends, with a loss that elicits the same statistic. "auto" is
+        the identity for a linear class and what keeps the domain for a smooth one.
     transport : "auto", "location", "location-scale" or None, default="auto"
         How labels are moved to the representative; None is the paper's estimator.
     alpha : float or "auto", default="auto"
@@ -113,6 +119,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         *,
         features: Any = None,
         estimator: Any = None,
+        link: Link = "auto",
         transport: Transport = "auto",
         alpha: float | Literal["auto"] = "auto",
         fit_intercept: bool = True,
@@ -125,6 +132,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         self.sampler = sampler
         self.features = features
         self.estimator = estimator
+        self.link = link
         self.transport = transport
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -180,12 +188,15 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         request = Request(
             statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
         )
-        ready = prepare(request, rows, rng)
+        wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
         if self.estimator is not None:
-            fitted = self._fitted_regressor(ready, rng, found)
+            fitted = self._fitted_regressor(prepare(request, rows, rng), rng, found)
+        elif wanted is not None:
+            wanted = wanted.framed(FrameLayout.of(X, found))
+            fitted = fit_additive(wanted, request, rows, rng, door=door, found=found)
         else:
             layout = FrameLayout.of(X, found)
-            fitted = self._fitted_linear(ready, alpha, layout, door)
+            fitted = self._fitted_linear(prepare(request, rows, rng), alpha, layout, door)
         warn_of(fitted, rows.X, richer=self.features is None)
         self._become(door, fitted)
         if self.verbose:

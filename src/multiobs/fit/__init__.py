@@ -1,6 +1,7 @@
 """From a problem to a fitted class of functions: risks, designs, solvers."""
 
 from multiobs.fit import stream
+from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.design import Design, make_design
 from multiobs.fit.linear import (
@@ -11,6 +12,7 @@ from multiobs.fit.linear import (
     risk_of,
     with_ridge,
 )
+from multiobs.fit.links import LinkedLoss, LinkName, linked
 from multiobs.fit.problem import Problem, Reweighting
 from multiobs.fit.regressor import RegressorFit, fit_regressor
 from multiobs.fit.risk import (
@@ -40,6 +42,13 @@ from multiobs.fit.stream import Stream, StreamFit
 from multiobs.fit.units import SAME_UNITS, LabelUnits, label_units
 
 __all__ = [
+    "smooth_design",
+    "linked",
+    "SmoothDesign",
+    "Smooth",
+    "LinkedLoss",
+    "LinkName",
+    "LinearColumns",
     "LBFGS",
     "SAME_UNITS",
     "Design",

@@ -20,6 +20,7 @@ from scipy import linalg
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.links import LinkedLoss
+from multiobs.fit.risk import constant_direction
 from multiobs.fit.rowwise import RowSums
 from multiobs.fit.solvers import Status
 
@@ -240,9 +241,10 @@ class RowProblem:
         level = self.loss.constant(np.array([self.sums.psi.sum(), self.sums.chi.sum()]) / total)
         if level is None:
             return None
-        w = np.zeros(self.groups.size)
-        w[0] = level - float(size @ self.offset) / total
-        return w
+        one = constant_direction(self.Z)
+        if one is None:  # a class without the constants
+            return np.zeros(self.groups.size)
+        return np.asarray(one * (level - float(size @ self.offset) / total))
 
 
 def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penalised:
@@ -260,7 +262,8 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
     groups = problem.groups
     count = int(groups.max(initial=-1)) + 1
     member = [np.flatnonzero(groups == g) for g in range(count)]
-    strength = np.array([_rough(np.diag(problem.information(start))[m]) for m in member])
+    first = np.diag(problem.information(start))
+    strength = np.array([roughness(first[m], ROUGH) for m in member])
 
     def ridge_of(values: FloatArray) -> FloatArray:
         out = np.zeros(groups.size)
@@ -338,9 +341,13 @@ def settle(
     return w, Status.NOT_CONVERGED if status.success else status
 
 
-def _rough(diagonal: FloatArray) -> float:
-    """λ that leaves a group of these curvatures about eight degrees of freedom, or most of it."""
-    target = min(ROUGH, 0.9 * diagonal.size)
+def roughness(diagonal: FloatArray, target: float) -> float:
+    """Return λ that leaves a group of these curvatures a number of effective columns, or most.
+
+    >>> round(roughness(np.ones(4), 2.0), 6)
+    1.0
+    """
+    target = min(target, 0.9 * diagonal.size)
     top = float(diagonal.max(initial=0.0))
     if not top > 0:
         return 1.0

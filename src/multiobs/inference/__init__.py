@@ -1,6 +1,7 @@
 """Standard errors, intervals and tests of fits whose metasamples share labels."""
 
 from multiobs.inference import bootstrap
+from multiobs.inference.additive import AdditiveFit, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.fitted import Inference
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
@@ -14,19 +15,33 @@ from multiobs.inference.parts import (
 from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.shrinking import shrink
 from multiobs.inference.summary import Summary, coefficient_table
+from multiobs.inference.terms import (
+    PartialEffect,
+    TermSummary,
+    TermTest,
+    constant_test,
+    partial_effects,
+    term_tests,
+)
 from multiobs.inference.undersmooth import undersmoothed
 from multiobs.inference.wald import TestResult, varying_directions, wald
 
 __all__ = [
+    "AdditiveFit",
     "Covariance",
     "Inference",
     "Leverages",
     "Method",
+    "Part",
+    "PartialEffect",
     "Skewness",
     "Summary",
+    "TermSummary",
+    "TermTest",
     "TestResult",
     "bootstrap",
     "coefficient_table",
+    "constant_test",
     "covariance",
     "covariance_by_parts",
     "drawn_blocks",
@@ -34,9 +49,12 @@ __all__ = [
     "leverages",
     "limits",
     "overlap_sums",
+    "fit_part",
+    "partial_effects",
     "quantile",
     "score_sums",
     "shrink",
+    "term_tests",
     "undersmoothed",
     "varying_directions",
     "wald",

@@ -6,6 +6,7 @@ Needs matplotlib. Everything shown is computed in :mod:`multiobs.scoring` and th
 from multiobs.plots._backtest import BacktestDisplay
 from multiobs.plots._coefficients import CoefficientDisplay
 from multiobs.plots._drift import DriftBiasDisplay
+from multiobs.plots._effects import PartialEffectsDisplay
 from multiobs.plots._epsilon import EpsilonPathDisplay
 from multiobs.plots._fitted import FittedStatisticDisplay
 from multiobs.plots._metasamples import MetasamplesDisplay
@@ -20,5 +21,6 @@ __all__ = [
     "EpsilonPathDisplay",
     "DriftBiasDisplay",
     "CoefficientDisplay",
+    "PartialEffectsDisplay",
     "BacktestDisplay",
 ]

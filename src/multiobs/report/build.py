@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from multiobs._version import __version__
+from multiobs.inference import TermSummary
 from multiobs.report import checks, findings
 from multiobs.report.checks import HeldOut, Influence
 from multiobs.report.curves import fitted_chart, rows_chart
@@ -98,13 +99,16 @@ def _terms(study: Study) -> list[Section]:
         summary = study.model.summary(level=study.level)
     except (AttributeError, ValueError):
         return []
+    facts = TableBlock([(key, value) for key, value in summary.facts])
+    if isinstance(summary, TermSummary):
+        lines = TableBlock(summary.cells()[1:], summary.cells()[0])
+        return [Section("Terms", list(summary.notes), tables=[lines, facts])]
     ends = f"{study.level:.0%}"
     head = ("term", "estimate", "standard error", "t", "p", f"{ends} from", "to")
     rows = [
         (name, *map(number_text, row[:3]), f"{row[3]:.3f}", *map(number_text, row[4:6]))
         for name, row in zip(summary.names, summary.table, strict=True)
     ]
-    facts = TableBlock([(key, value) for key, value in summary.facts])
     return [
         Section("Terms", list(summary.notes), tables=[TableBlock(rows[:200], head), facts]),
     ]

@@ -1,0 +1,150 @@
+"""Smooth classes and links: from rows to a fitted additive class."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, final
+
+import numpy as np
+
+from multiobs import _check
+from multiobs._check.categories import Categories
+from multiobs._check.frames import FrameFeatures, FrameLayout
+from multiobs._check.rows import Rows
+from multiobs.auto import Prepared, Request, prepare
+from multiobs.estimator.fitted import FitPlan, Fitted
+from multiobs.estimator.names import column_names
+from multiobs.fit import LinearColumns, LinkName, Smooth, SmoothDesign, make_design, smooth_design
+from multiobs.inference import AdditiveFit, Part, fit_part
+from multiobs.statistics import Statistic
+
+Link = LinkName | Literal["auto"]
+LINKS = ("auto", "identity", "log", "logit")
+
+
+@final
+@dataclass(frozen=True)
+class ClassRequest:
+    """Which class of functions is asked for.
+
+    Attributes
+    ----------
+    features : Smooth, transformer or None
+        Smooth terms, or the columns of a linear class.
+    link : {"auto", "identity", "log", "logit"}
+        Scale on which the class is additive.
+    alpha : float or None
+        One penalty for all terms; None chooses the smoothness of each.
+    intercept : bool
+        Whether a linear class contains the constants.
+    """
+
+    features: Any
+    link: Link
+    alpha: float | None
+    intercept: bool
+
+    def framed(self, layout: FrameLayout | None) -> "ClassRequest":
+        """Return the request with a transformer that sees the data frame the user passed."""
+        if layout is None or self.features is None or isinstance(self.features, Smooth):
+            return self
+        return replace(self, features=FrameFeatures(self.features, layout))
+
+
+def class_request(
+    features: Any, link: Link, alpha: float | None, intercept: bool
+) -> ClassRequest | None:
+    """Return what is asked for if that is an additive class or a link, else None."""
+    _check.choice("link", link, LINKS)
+    if isinstance(features, str):
+        _check.choice("features", features, ("smooth",))
+        features = Smooth()
+    if not isinstance(features, Smooth):
+        if link in ("auto", "identity"):
+            return None
+        return ClassRequest(features, link, alpha or 0.0, intercept)
+    if not intercept:
+        raise ValueError("fit_intercept must be True with smooth features, got False")
+    return ClassRequest(features, link, alpha, True)
+
+
+def fit_additive(
+    wanted: ClassRequest,
+    request: Request,
+    rows: Rows,
+    rng: np.random.Generator,
+    *,
+    door: Any,
+    found: Categories | None,
+) -> Fitted:
+    """Fit an additive class, part by part.
+
+    Parameters
+    ----------
+    wanted : ClassRequest
+        The class.
+    request : Request
+        Statistic, sampler and transport.
+    rows : Rows
+        Validated rows.
+    rng : Generator
+        For samplers that draw.
+    door : estimator
+        With the names of the columns.
+    found : Categories or None
+        Categorical columns.
+    """
+    statistic = request.statistic
+    smooth = isinstance(wanted.features, Smooth)
+    design = _design(wanted, rows, door, found)
+    parts, ready = [], []
+    for each in _parts_of(statistic, wanted):
+        # a mean of one observation has nothing to be moved to
+        transport = None if each.arity == 1 else request.transport
+        asked = replace(request, statistic=each, transport=transport, near=smooth)
+        ready.append(prepare(asked, rows, rng))
+        parts.append(_fitted(ready[-1], design, wanted))
+    result = AdditiveFit(statistic, tuple(parts))
+    last = max(ready, key=lambda one: one.problem.statistic.arity)
+    plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
+    linear = result.linear
+    names = () if linear is None else column_names(door, linear.transformer, found)
+    return Fitted(result, statistic, last.sampler, last.count, plan, found, names)
+
+
+def _parts_of(statistic: Statistic, wanted: ClassRequest) -> tuple[Statistic, ...]:
+    smooth = isinstance(wanted.features, Smooth)
+    if smooth and statistic.parts is None and statistic.psi is None:
+        raise ValueError(
+            "smooth features need a statistic that is a mean, a ratio or a function of such, "
+            f"got {statistic!r}, known by its loss alone"
+        )
+    if statistic.parts is None or not smooth:
+        return (statistic,)
+    if wanted.link != "auto" and len(statistic.parts.statistics) > 1:
+        raise ValueError(
+            f"link must be 'auto' for smooth features of {statistic!r}, which has a part with a "
+            f"link of its own for each of {len(statistic.parts.statistics)} statistics, "
+            f"got {wanted.link!r}"
+        )
+    return statistic.parts.statistics
+
+
+def _fitted(ready: Prepared, design: SmoothDesign | LinearColumns, wanted: ClassRequest) -> Part:
+    return fit_part(ready.problem, design, wanted.link, wanted.alpha)
+
+
+def _design(
+    wanted: ClassRequest, rows: Rows, door: Any, found: Categories | None
+) -> SmoothDesign | LinearColumns:
+    if not isinstance(wanted.features, Smooth):
+        return LinearColumns(make_design(wanted.features, rows.X, wanted.intercept))
+    indicators = [] if found is None else found.indicators(door.n_features_in_)
+    return smooth_design(wanted.features, rows.X, column_names(door, None, found), indicators)
+
+
+def _reasons(result: AdditiveFit, smooth: bool) -> list[str]:
+    kind = "smooth" if smooth else "linear"
+    return [
+        f"class: {kind}, {part.loss.link} link, {part.fit.edf.sum():.1f} effective degrees of "
+        f"freedom for the {part.statistic.title}, dispersion {part.dispersion:.3g}"
+        for part in result.parts
+    ]

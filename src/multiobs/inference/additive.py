@@ -1,0 +1,305 @@
+r"""Smooth additive fits: their parts, errors, effects and tests.
+
+A statistic that is a mean or a ratio is one part, η = constant + Σ terms with a link that keeps its
+domain.  One that is a function of several (mean plus a multiple of the standard deviation) has a
+part for each, and its error follows from the rows' scores of all parts together.
+
+The smoothness needs the variance of the gradient under shared labels, which is why these fits live
+beside the errors and not below them.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.fit.additive import LinearColumns, SmoothDesign
+from multiobs.fit.design import Design
+from multiobs.fit.links import LARGEST, LinkedLoss, LinkName, linked
+from multiobs.fit.penalised import Penalised, RowProblem, Variance, settle, smooth
+from multiobs.fit.problem import Problem
+from multiobs.fit.rowwise import row_sums
+from multiobs.fit.solvers import Solution, Status
+from multiobs.fit.units import LabelUnits
+from multiobs.inference.intervals import Method, limits, quantile
+from multiobs.inference.row_variance import row_scores, variance_of
+from multiobs.inference.wald import TestResult, wald
+from multiobs.statistics import Statistic
+
+ROUNDS = 100  # of moving tuples along a fit whose smoothness is given
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """One fitted part of an additive class.
+
+    Attributes
+    ----------
+    problem : Problem
+        Rows, labels and tuples.
+    design : SmoothDesign or LinearColumns
+        Its columns.
+    rows : RowProblem
+        What was fitted.
+    fit : Penalised
+        Coefficients and smoothness.
+    variance : ndarray (p, p)
+        Variance of the gradient at the fit, under shared labels.
+    influence : ndarray (n, p)
+        How much each row moves the coefficients.
+    variance_at : callable
+        The same variance at other coefficients, given the inverse Hessian there.
+    """
+
+    problem: Problem
+    design: SmoothDesign | LinearColumns
+    rows: RowProblem
+    fit: Penalised
+    variance: FloatArray
+    influence: FloatArray
+    variance_at: Variance
+
+    @property
+    def statistic(self) -> Statistic:
+        """What the part estimates."""
+        return self.problem.statistic
+
+    @property
+    def units(self) -> LabelUnits:
+        """From working units to the user's."""
+        return self.problem.units
+
+    @property
+    def loss(self) -> LinkedLoss:
+        """The linked loss."""
+        return self.rows.loss
+
+    @cached_property
+    def covariances(self) -> tuple[FloatArray, FloatArray]:
+        """Covariance of the coefficients about the truth (p, p), by two estimates of the noise.
+
+        The sandwich follows a dispersion that changes with x, the common dispersion is known
+        better; a direction's error is the larger of the two.
+        """
+        fit = self.fit
+        return fit.covariance(self.variance), fit.covariance(self.dispersion * fit.information)
+
+    @property
+    def dispersion(self) -> float:
+        """The dispersion at the fit itself, or at the rougher one if that is larger."""
+        here = float(np.sum(self.fit.inverse * self.variance) / max(self.fit.edf.sum(), 1e-300))
+        return max(here, self.fit.dispersion)
+
+    def errors(self, z: FloatArray) -> FloatArray:
+        """Standard errors of z w for columns z (n, p), (n,)."""
+        one, two = (np.einsum("na,ab,nb->n", z, C, z) for C in self.covariances)
+        larger: FloatArray = np.maximum(one, two)
+        return np.sqrt(np.maximum(larger, 0.0))
+
+    def eta(self, X: FloatArray) -> FloatArray:
+        """The linear predictor at X (n, d), (n,)."""
+        return self.design.columns(X) @ self.fit.w
+
+    def outward(self, eta: FloatArray) -> FloatArray:
+        """The statistic in the user's units from the linear predictor."""
+        return self.units.outward(self.loss.inverse(eta))
+
+    def slope(self, eta: FloatArray) -> FloatArray:
+        """Derivative of :meth:`outward`."""
+        return self.units.factor * self.loss.inverse_slope(eta)
+
+
+def fit_part(
+    problem: Problem,
+    design: SmoothDesign | LinearColumns,
+    link: LinkName | Literal["auto"],
+    strength: float | None = None,
+) -> Part:
+    """Fit one mean- or ratio-type statistic with smooth terms.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows, labels and tuples.
+    design : SmoothDesign or LinearColumns
+        The class.
+    link : {"auto", "identity", "log", "logit"}
+        See :func:`multiobs.fit.links.linked`.
+    strength : float, optional
+        One penalty for all terms, per unit of tuple weight; by default each term's own is chosen.
+    """
+    labels, offset = problem.residuals.labels, problem.residuals.offset
+    if problem.residuals.scale is not None:
+        raise ValueError(
+            "transport must be 'auto', 'location' or None with smooth features or a link, "
+            "got 'location-scale'"
+        )
+    units, (low, high) = problem.units, problem.statistic.domain
+    ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
+    loss = linked(replace(problem.statistic, domain=ends), link)
+    rng = np.random.default_rng(0)
+    sums = row_sums(loss, problem.tuples, labels, problem.weight, rng, problem.limit)
+    if offset is not None:  # the statistic of the labels is that of the residuals plus the pilot
+        sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(offset))
+    Z = design.columns(problem.X)
+    rows = RowProblem(loss, sums, Z, np.zeros(Z.shape[0]), design.groups)
+    variance_at = variance_of(rows, problem.tuples, labels, offset, problem.weight)
+    start = rows.start()
+    if start is None:
+        fitted = _nothing(rows)
+    elif strength is None:
+        fitted = smooth(rows, variance_at, start)
+    else:
+        ridge = np.where(design.groups < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
+        w, status = settle(rows, ridge, start, ROUNDS)
+        fitted = Penalised(w, ridge, ridge, rows.information(w), 0.0, status)
+    V = variance_at(fitted.w, fitted.inverse)
+    influence = row_scores(rows, fitted.w, fitted.inverse, problem.tuples.arity).rows
+    influence = -(influence @ fitted.inverse)
+    return Part(problem, design, rows, fitted, V, influence, variance_at)
+
+
+def _nothing(rows: RowProblem) -> Penalised:
+    """Return the fit of labels without any best constant inside the domain, such as equal ones."""
+    w = np.zeros(rows.groups.size)
+    w[0] = -LARGEST / 2
+    ridge = np.where(rows.groups < 0, 0.0, 1.0)
+    return Penalised(w, ridge, ridge, rows.information(w), 0.0, Status.UNBOUNDED)
+
+
+@final
+@dataclass(frozen=True)
+class AdditiveFit:
+    """A fitted smooth class: its parts and how they make the statistic.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What is estimated.
+    parts : tuple of Part
+        One, or one for each statistic it is a function of.
+    """
+
+    statistic: Statistic
+    parts: tuple[Part, ...]
+
+    @property
+    def status(self) -> Status:
+        """The worst status of the parts."""
+        failed = [part.fit.status for part in self.parts if not part.fit.status.success]
+        return failed[0] if failed else Status.CONVERGED
+
+    @property
+    def solution(self) -> Solution:
+        """Coefficients of all parts and how they were found."""
+        w = np.concatenate([part.fit.w for part in self.parts])
+        slopes = [part.fit.ridge * part.fit.w for part in self.parts]
+        gradients = [
+            part.rows.at(part.fit.w).gradient(part.loss, part.fit.w) + slope
+            for part, slope in zip(self.parts, slopes, strict=True)
+        ]
+        size = [float(part.rows.sums.chi.sum()) or 1.0 for part in self.parts]
+        left = [float(np.abs(g).max()) / n for g, n in zip(gradients, size, strict=True)]
+        return Solution(w, self.status, np.nan, max(left), 0, "Fellner-Schall")
+
+    @property
+    def problem(self) -> Problem:
+        """Rows and tuples of the part with the most observations in a tuple."""
+        return max((part.problem for part in self.parts), key=lambda each: each.statistic.arity)
+
+    @property
+    def linear(self) -> Design | None:
+        """The linear class behind a link; None for smooth terms."""
+        design = self.parts[0].design
+        return design.design if isinstance(design, LinearColumns) else None
+
+    def coefficients(self) -> tuple[FloatArray, float]:
+        """Slopes and intercept of a linear class on the scale of its link, in the user's units."""
+        slopes, intercept = self._design.coefficients(self.parts[0].fit.w)
+        factor, shift = self._link_units
+        return slopes * factor, intercept * factor + shift
+
+    @property
+    def coef_cov(self) -> FloatArray:
+        """Covariance of (intercept, slopes) of a linear class on the scale of its link."""
+        jacobian = self._design.jacobian() * self._link_units[0]
+        return np.asarray(jacobian @ self.parts[0].covariances[0] @ jacobian.T)
+
+    def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
+        """Test R b = q for b = (intercept, slopes) of a linear class on its link's scale."""
+        slopes, intercept = self.coefficients()
+        b = np.concatenate([[intercept], slopes]) if self._design.intercept else slopes
+        R = np.atleast_2d(R)
+        if R.shape[1] != b.size:
+            raise ValueError(
+                f"R must have {b.size} columns (intercept first, then slopes), got {R.shape[1]}"
+            )
+        return wald(b, self.coef_cov, R, np.broadcast_to(q, (R.shape[0],)), np.inf, "R b = q")
+
+    @property
+    def _design(self) -> Design:
+        found = self.linear
+        if found is None:
+            raise AttributeError("coefficients need a linear class, got smooth terms")
+        return found
+
+    @property
+    def _link_units(self) -> tuple[float, float]:
+        """What the units of y do to η: a factor without a link, a shift of the intercept with."""
+        part = self.parts[0]
+        if part.loss.link == "identity":
+            return part.units.factor, part.units.offset
+        return 1.0, float(np.log(part.units.factor)) if part.loss.link == "log" else 0.0
+
+    @property
+    def edf(self) -> float:
+        """Effective degrees of freedom of all parts."""
+        return float(sum(part.fit.edf.sum() for part in self.parts))
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """The statistic in the user's units at X (n, d), (n,)."""
+        return self._combined([part.outward(part.eta(X)) for part in self.parts])
+
+    def standard_errors(self, X: FloatArray) -> FloatArray:
+        """Standard errors of :meth:`predict` by the delta method, (n,)."""
+        etas = [part.eta(X) for part in self.parts]
+        values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
+        columns = []
+        for k, (part, eta) in enumerate(zip(self.parts, etas, strict=True)):
+            slope = self._slope(values, k) * part.slope(eta)
+            columns.append(part.design.columns(X) * slope[:, None])
+        total = np.zeros(X.shape[0])
+        for k, one in enumerate(self.parts):
+            total += one.errors(columns[k]) ** 2
+            for j in range(k):
+                both = self.parts[j].influence.T @ one.influence
+                total += 2 * np.einsum("na,ab,nb->n", columns[j], both, columns[k])
+        return np.sqrt(np.maximum(total, 0.0))
+
+    def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
+        """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
+        if method == "auto" and self.statistic.parts is None:
+            part = self.parts[0]
+            z = part.design.columns(X)
+            eta = z @ part.fit.w
+            reach = quantile(level, np.inf) * part.errors(z)
+            ends = [part.outward(eta + side * reach) for side in (-1.0, 1.0)]
+            return np.stack(ends, axis=1)
+        domain, error = self.statistic.domain, self.standard_errors(X)
+        return limits(self.predict(X), error, np.inf, level, method, domain)
+
+    def _combined(self, values: list[FloatArray]) -> FloatArray:
+        if self.statistic.parts is None:
+            return values[0]
+        return self.statistic.parts.combine(*values)
+
+    def _slope(self, values: list[FloatArray], k: int) -> FloatArray:
+        """Derivative of the statistic in its k-th part, by differences."""
+        if self.statistic.parts is None:
+            return np.ones_like(values[0])
+        step = 1e-6 * np.maximum(np.abs(values[k]), 1e-6 * np.abs(values[k]).max(initial=1e-300))
+        up, down = ([*values[:k], values[k] + s * step, *values[k + 1 :]] for s in (1, -1))
+        return np.asarray((self._combined(up) - self._combined(down)) / (2 * step))
