@@ -1,0 +1,182 @@
+"""The installed command in a terminal: progress, Ctrl-C, completion, help."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+pexpect = pytest.importorskip("pexpect")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib")
+
+
+def command() -> str:
+    """The installed script, or python -m where there is none."""
+    script = Path(sys.executable).with_name("multiobs")
+    found = str(script) if script.exists() else shutil.which("multiobs")
+    assert found is not None
+    return found
+
+
+def spawn(*words: object, **options: Any) -> Any:
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
+    return pexpect.spawn(
+        command(), [str(word) for word in words], env=env, encoding="utf-8", timeout=120, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=3000)
+    path = tmp_path_factory.mktemp("terminal") / "rows.csv"
+    rows = np.column_stack([x, rng.uniform(size=3000), rng.normal(size=3000) * (1 + x)])
+    np.savetxt(path, rows, delimiter=",", header="x,z,y", comments="")
+    return path
+
+
+def test_a_bar_while_it_works_and_the_answer_after(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    child = spawn("fit", data, "--x", "x", "--y", "y", "-o", model)
+    child.expect("fitting 3,000 rows")
+    child.expect("What was chosen, and why")
+    child.expect("the model is in")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert model.exists()
+
+
+def test_no_bar_where_nobody_looks(data: Path) -> None:
+    run = subprocess.run(
+        [command(), "fit", str(data), "--x", "x", "--y", "y"], capture_output=True, text=True
+    )
+    assert run.returncode == 0
+    assert run.stderr == ""
+    assert "\x1b" not in run.stdout
+
+
+@pytest.mark.parametrize("wait", [0.3, 1.5, 3.0])
+def test_ctrl_c_leaves_the_old_file_and_no_traceback(
+    data: Path, tmp_path: Path, wait: float
+) -> None:
+    out = tmp_path / "report.html"
+    out.write_text("old")
+    child = spawn("report", data, "--x", "x", "--x", "z", "--y", "y", "-o", out)
+    time.sleep(wait)
+    child.kill(signal.SIGINT)
+    text = child.read()
+    child.close()
+    ended = child.exitstatus if child.exitstatus is not None else 128 + child.signalstatus
+    assert "Traceback" not in text
+    if ended == 0:  # it was faster
+        assert out.read_text().startswith("<!doctype html>")
+    else:
+        assert ended == 130
+        assert out.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_completion_offers_commands_and_options() -> None:
+    for words, wanted in (
+        ("multiobs re", ["report", "reproduce"]),
+        ("multiobs fit --sta", ["--statistic"]),
+    ):
+        env = {
+            **os.environ,
+            "_MULTIOBS_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        run = subprocess.run([command()], env=env, capture_output=True, text=True)
+        assert run.stdout.split() == wanted, run.stderr
+
+
+def test_completion_in_a_real_shell(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash")
+    env = {**os.environ, "_MULTIOBS_COMPLETE": "source_bash"}
+    script = subprocess.run([command()], env=env, capture_output=True, text=True).stdout
+    (tmp_path / "complete.sh").write_text(script)
+    folder = str(Path(command()).parent)
+    child = pexpect.spawn(
+        bash,
+        ["--norc", "--noprofile", "-i"],
+        env={**os.environ, "PS1": "$ ", "TERM": "dumb", "PATH": f"{folder}:{os.environ['PATH']}"},
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.sendline(f"source {tmp_path / 'complete.sh'}; echo read''y")
+    child.expect("ready\r\n")
+    child.send("multiobs stat\t")
+    child.expect("multiobs statistics")
+    child.sendcontrol("c")
+    child.sendline("exit")
+    child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["fit", "--help"], ["predict", "--help"], ["report", "--help"]]
+)
+def test_help_has_examples_and_loads_nothing_heavy(words: list[str]) -> None:
+    program = f"""
+import sys
+from multiobs.cli import main
+try:
+    main({words!r})
+except SystemExit:
+    pass
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout.endswith("[]\n")
+    assert "multiobs fit sales.csv" in run.stdout or f"multiobs {words[0]} " in run.stdout
+
+
+def test_a_reader_who_goes_away_is_no_traceback(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    subprocess.run(
+        [command(), "fit", data, "--x", "x", "--y", "y", "-o", model],
+        check=True,
+        capture_output=True,
+    )
+    line = f"{command()} predict {model} {data} | head -n 2; echo ${{PIPESTATUS[0]}}"
+    run = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert "Traceback" not in run.stderr
+    assert run.stdout.splitlines()[0].startswith("x,z,y,variance")
+    assert run.stdout.splitlines()[-1] in ("0", "141")
+
+
+def test_a_full_disk_is_one_sentence_and_no_file(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    subprocess.run(
+        [command(), "fit", data, "--x", "x", "--y", "y", "-o", model],
+        check=True,
+        capture_output=True,
+    )
+    limited = f"ulimit -f 20; {command()} predict {model} {data} -o {tmp_path / 'out.csv'}"
+    run = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
+    assert run.returncode == 3
+    assert "Traceback" not in run.stderr
+    assert run.stderr.startswith("multiobs: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json"]
+    full = Path("/dev/full")
+    if full.exists():
+        with full.open("wb") as sink:
+            run = subprocess.run(
+                [command(), "predict", model, data], stdout=sink, stderr=subprocess.PIPE, text=True
+            )
+        assert run.returncode == 3
+        assert "No space left" in run.stderr
+        assert "Traceback" not in run.stderr
