@@ -65,7 +65,8 @@ def fit(
         said = list(found.warnings)
         steps.next("intervals")
         with caught(said):
-            told = _told(found.model, rows, level)
+            summary = summary_of(found.model, level)
+            told = _told(found.model, rows, summary)
         if out is not None:
             from multiobs import models
 
@@ -77,7 +78,7 @@ def fit(
         return
     tell_warnings(said)
     on_stderr = out == "-"  # the model itself is on standard output
-    typer.echo(_text(found.model, rows, level), err=on_stderr)
+    typer.echo(_text(found.model, rows, summary, level), err=on_stderr)
     if out is not None and not on_stderr:
         typer.echo(f"\nthe model is in {out}")
 
@@ -148,7 +149,7 @@ def notes_of(source: "Source", rows: "Rows", y: list[str], settings: "Settings")
     }
 
 
-def _told(model: Any, rows: "Rows", level: float) -> dict[str, Any]:
+def _told(model: Any, rows: "Rows", summary: Any) -> dict[str, Any]:
     """The fit for machines."""
     found: dict[str, Any] = {
         "statistic": repr(model.statistic_),
@@ -160,7 +161,6 @@ def _told(model: Any, rows: "Rows", level: float) -> dict[str, Any]:
         "reasons": list(model.plan_.reasons),
         "solver": model.plan_.solver,
     }
-    summary = summary_of(model, level)
     if summary is not None:
         keys = ("estimate", "standard_error", "t", "p", "low", "high")
         found["terms"] = [
@@ -178,11 +178,10 @@ def summary_of(model: Any, level: float) -> Any:
         return None
 
 
-def _text(model: Any, rows: "Rows", level: float) -> str:
+def _text(model: Any, rows: "Rows", summary: Any, level: float) -> str:
     """The fit for people: the table, what was chosen and why, and a picture."""
     from multiobs.cli.drawn import drawn
 
-    summary = summary_of(model, level)
     title = f"{model.statistic_!r} of {rows_text(rows.size)}, {model.n_metasamples_:,} metasamples"
     parts = [title if summary is None else str(summary)]
     if rows.dropped:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from multiobs.cli.formats import Source
     from multiobs.models import StoredModel
 
-CHUNK = 200_000  # rows predicted at once: intervals need a few arrays of that many features
+CHUNK = 50_000  # rows predicted at once: intervals need a few arrays of that many features
 
 
 def predict(
@@ -146,10 +146,11 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float) -> dict[str, An
     values = np.empty(n)
     limits = np.empty((n, 2)) if stored.has_intervals else None
     for start in range(0, n, CHUNK):
-        part = rows.X.iloc[start : start + CHUNK]
-        values[start : start + CHUNK] = stored.predict(part)
-        if limits is not None:
-            limits[start : start + CHUNK] = stored.predict_interval(part, level=level)
+        part, place = rows.X.iloc[start : start + CHUNK], slice(start, start + CHUNK)
+        if limits is None:
+            values[place] = stored.predict(part)
+        else:
+            values[place], limits[place] = stored.with_interval(part, level)
     if limits is None:
         return {name: values}
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}

@@ -31,13 +31,13 @@ class Cubic:
 
     def along(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Values of both forms in each of the directions (q, p), each (q,)."""
-        found = []
-        for form in (self.bend, self.centre):
-            p = directions.shape[1]
-            square = directions @ form.reshape(p, p * p)  # (q, p²)
-            inner = np.einsum("qab,qa->qb", square.reshape(-1, p, p), directions)
-            found.append(np.einsum("qb,qb->q", inner, directions))
-        return found[0], found[1]
+        q, p = directions.shape
+        squares = (directions[:, :, None] * directions[:, None, :]).reshape(q, p * p)
+        bend, centre = (
+            np.einsum("qa,qa->q", squares @ form.reshape(p * p, p), directions)
+            for form in (self.bend, self.centre)
+        )
+        return bend, centre
 
 
 @final
@@ -63,11 +63,10 @@ class Uncertainty:
     df: float
     cubic: Cubic | None = None
 
-    def skewness(self, z: FloatArray) -> Skewness | None:
-        """Skewness of the estimates z w at features z (q, p), as that of the fit."""
+    def skewness(self, z: FloatArray, spread: FloatArray) -> Skewness | None:
+        """Skewness of the estimates z w at features z (q, p) of variance (q,), as in the fit."""
         if self.cubic is None:
             return None
-        spread = np.einsum("qa,ab,qb->q", z, self.matrix, z)
         scale = np.where(spread > 0, spread, np.inf) ** 1.5
         bend, centre = (
             np.clip(-value / scale, -1.0, 1.0) for value in self.cubic.along(z @ self.bread)
@@ -204,13 +203,20 @@ class StoredModel:
 
     def predict_interval(self, X: Any, level: float = 0.95, method: Method = "auto") -> FloatArray:
         """Confidence limits (n, 2) of the statistic at X, those of the model that was saved."""
+        return self.with_interval(X, level, method)[1]
+
+    def with_interval(
+        self, X: Any, level: float = 0.95, method: Method = "auto"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Predictions (n,) and their limits (n, 2), the features of x made once for both."""
         linear, known = self._linear("predict_interval")
         z = linear.design.columns(self.positions(X))
         centre = self.units.outward(z @ known.w)
-        variance = np.einsum("ia,ab,ib->i", z, known.matrix, z)
-        error = np.sqrt(np.maximum(variance, 0.0)) * self.units.factor
-        domain = self.statistic.domain
-        return limits(centre, error, known.df, level, method, domain, known.skewness(z))
+        spread = np.maximum(np.einsum("ia,ia->i", z @ known.matrix, z), 0.0)
+        error = np.sqrt(spread) * self.units.factor
+        domain, skewness = self.statistic.domain, known.skewness(z, spread)
+        found = limits(centre, error, known.df, level, method, domain, skewness)
+        return self.units.outward(z @ linear.w), found
 
     def summary(self, level: float = 0.95) -> Summary:
         """Table of coefficients; ``print`` it."""
