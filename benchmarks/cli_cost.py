@@ -1,10 +1,10 @@
 """A CSV of many rows from file to model to predictions, beside what pyarrow needs for the files.
 
 ``python -m benchmarks.cli_cost --rows 5000000`` makes the table, then takes in turn, each in a
-process of its own: pyarrow reading the table and writing the table of predictions; ``multiobs fit``;
-``multiobs predict``. Printed are CPU seconds, wall seconds and the largest memory of each, the
-ratio of the time of both commands to that of pyarrow (limit 3) and of memory to the table (limit 4).
-Also the CPU seconds of ``multiobs --help`` (limit 0.5).
+process of its own: pyarrow reading the table twice and writing the table of predictions;
+``multiobs fit``; ``multiobs predict``. Printed are CPU and wall seconds, the ratio of the time of
+both commands to that of pyarrow (limit 3), with ``--memory`` that of the largest memory to the
+table (limit 4), and the CPU seconds of ``multiobs fit --help`` (limit 0.5).
 """
 
 import argparse
@@ -38,7 +38,6 @@ def measured(*words: str) -> dict[str, float | str]:
     """CPU and wall seconds, peak memory in bytes and output of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    # the shell's own child reports its largest memory through wait4
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     out, err = process.communicate()
     wall = time.perf_counter() - start

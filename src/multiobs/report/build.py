@@ -224,15 +224,15 @@ def _width_chart(study: Study) -> Chart | None:
 def _influence_section(study: Study, rows: list[Influence]) -> Section | None:
     if not rows:
         return None
-    head = ("row", "where", study.y_name, "fitted with it", "without it", "in standard errors")
+    head = ("row", study.y_name, "fitted with it", "without it", "in standard errors", "where")
     cells = [
         (
             f"{each.row:,}",
-            each.where,
             number_text(each.label),
             number_text(each.before),
             number_text(each.after),
             "–" if each.errors != each.errors else f"{each.errors:.2f}",
+            each.where,
         )
         for each in rows
     ]

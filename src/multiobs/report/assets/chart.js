@@ -169,7 +169,7 @@
         make("line", { x1: box.l, x2: box.r, y1: sy(t), y2: sy(t), class: "grid" }, svg);
         make("text", { x: box.l - 6, y: sy(t) + 4, class: "tick end" }, svg, number(t));
       }
-      const wanted = Math.max(2, Math.round((box.r - box.l) / 90));
+      const wanted = Math.max(2, Math.round((box.r - box.l) / 75));
       let xt;
       if (spec.x_kind === "category") {
         const step = Math.max(1, Math.ceil(crowd / 2));
