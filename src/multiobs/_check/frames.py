@@ -23,6 +23,19 @@ def library_of(X: Any) -> str | None:
     return name if name in FRAMES and len(X.shape) == 2 else None
 
 
+def refuse_lazy(X: Any) -> None:
+    """Refuse frames whose rows are not in memory, with a word on where they are fitted.
+
+    >>> refuse_lazy(np.zeros((2, 1)))
+    """
+    kind = type(X).__module__.split(".")[0], type(X).__name__
+    if kind in (("polars", "LazyFrame"), ("dask", "DataFrame"), ("dask_expr", "DataFrame")):
+        raise TypeError(
+            f"X must be in memory, got a {kind[0]} {kind[1]}: multiobs.scale.fit(source, x=, y=) "
+            "fits it in parts"
+        )
+
+
 def with_days(X: Any) -> Any:
     """Return a frame with dates and times as days since 1970, durations as days.
 

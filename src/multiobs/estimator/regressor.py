@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, samplers, scoring, statistics
 from multiobs._check import categories
-from multiobs._check.frames import FrameFeatures, FrameLayout
+from multiobs._check.frames import FrameFeatures, FrameLayout, refuse_lazy
 from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
@@ -166,6 +166,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         -------
         self
         """
+        refuse_lazy(X)
         door = copy(self)  # validation leaves its marks there: a fit that fails changes nothing
         statistic = statistics.resolve(self.statistic)
         alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)

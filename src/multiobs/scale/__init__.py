@@ -1,7 +1,8 @@
 """Fits of more rows than memory holds, on one machine or many."""
 
 from multiobs.scale.executors import DaskFutures, Executor, Processes, Serial, Threads
+from multiobs.scale.files import predict
 from multiobs.scale.fitting import fit
 from multiobs.scale.sources import Query
 
-__all__ = ["fit", "DaskFutures", "Executor", "Processes", "Query", "Serial", "Threads"]
+__all__ = ["fit", "predict", "DaskFutures", "Executor", "Processes", "Query", "Serial", "Threads"]

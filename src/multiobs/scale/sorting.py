@@ -107,6 +107,12 @@ def columns_of(
             )
     matched = tuple(name for name in x if is_category(source.schema.field(name).type))
     numeric = tuple(name for name in x if name not in matched)
+    if len(numeric) > 1:
+        raise ValueError(
+            "scale.fit needs one numeric column of x, beside any of text or categories, got "
+            f"{len(numeric)} ({', '.join(numeric)}): neighbours in several columns have no order "
+            "to be sorted by; fit a sample in memory with MultiObservationRegressor"
+        )
     return Columns(numeric, matched, tuple(y), weight, groups)
 
 

@@ -1,0 +1,153 @@
+"""Whatever fails: a clear message, no wrong answer, inputs untouched, and the next run resumes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from multiobs import samplers
+from multiobs.scale import Serial, fit
+from multiobs.scale import runs as runs_module
+
+OPTIONS = dict(sampler=samplers.Adjacent(8), ranges=5, engine=Serial())
+
+
+@pytest.fixture
+def folder(tmp_path, rows, table):
+    x, y = rows("plain", 2000)
+    frame = table(x, y)
+    (tmp_path / "in").mkdir()
+    for i in range(4):
+        pq.write_table(frame.slice(500 * i, 500), tmp_path / "in" / f"{i}.parquet")
+    return tmp_path
+
+
+class Dying:
+    """Runs parts until it has no life left."""
+
+    def __init__(self, lives):
+        self.lives = lives
+
+    def map(self, function, items):
+        for item in items:
+            if self.lives == 0:
+                raise KeyboardInterrupt
+            self.lives -= 1
+            yield function(item)
+
+
+@pytest.mark.parametrize("lives", [1, 5, 11])
+def test_an_interrupted_fit_resumes_where_it_was(folder, lives, monkeypatch):
+    expected = fit(folder / "in", "x", "y", **OPTIONS)
+    where = dict(scratch=folder / "scratch")
+    with pytest.raises(KeyboardInterrupt):
+        fit(folder / "in", "x", "y", **(OPTIONS | {"engine": Dying(lives)}), **where)
+    done = sorted(p.name for p in (folder / "scratch").rglob("*.npz"))
+    assert len(done) == lives
+    made = []
+    sort = runs_module._sort
+    monkeypatch.setattr(runs_module, "_sort", lambda *a: made.append(a[1]) or sort(*a))
+    found = fit(folder / "in", "x", "y", **OPTIONS, **where)
+    assert len(made) == max(4 - lives, 0)  # pieces that were sorted are not sorted again
+    assert np.array_equal(found.coef_, expected.coef_)
+    assert np.array_equal(found.coef_cov_, expected.coef_cov_)
+    assert list((folder / "scratch").iterdir()) == []
+
+
+def test_kept_runs_serve_another_statistic(folder, monkeypatch):
+    where = dict(scratch=folder / "scratch", keep=True)
+    fit(folder / "in", "x", "y", **OPTIONS, **where)
+    monkeypatch.setattr(runs_module, "_sort", lambda *a: pytest.fail("sorted again"))
+    again = fit(folder / "in", "x", "y", statistic="ucb", **OPTIONS, **where)
+    expected = fit(folder / "in", "x", "y", statistic="ucb", **OPTIONS, **where)
+    assert np.array_equal(again.coef_, expected.coef_)
+
+
+def test_a_changed_file_is_sorted_again(folder, rows, table):
+    where = dict(scratch=folder / "scratch", keep=True)
+    before = fit(folder / "in", "x", "y", **OPTIONS, **where)
+    x, y = rows("plain", 500, seed=9)
+    pq.write_table(table(x, 3 * y), folder / "in" / "2.parquet")
+    after = fit(folder / "in", "x", "y", **OPTIONS, **where)
+    assert not np.allclose(before.coef_, after.coef_)
+    expected = fit(folder / "in", "x", "y", **OPTIONS)
+    assert np.array_equal(after.coef_, expected.coef_)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
+    numbers = runs_module._numbers
+
+    def touching(how, part):
+        yield from numbers(how, part)
+        os.utime(part.path, ns=(1, 1))
+
+    monkeypatch.setattr(runs_module, "_numbers", touching)
+    with pytest.raises(RuntimeError, match="the source must not change while it is read"):
+        fit(folder / "in", "x", "y", **OPTIONS, scratch=folder / "scratch")
+
+
+def test_a_truncated_file_is_named(folder):
+    path = folder / "in" / "3.parquet"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ValueError, match=r"3\.parquet must be a whole, readable file"):
+        fit(folder / "in", "x", "y", **OPTIONS)
+
+
+def test_no_room_is_said_before_the_start(folder, monkeypatch):
+    import shutil
+
+    usage = shutil.disk_usage(folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
+    with pytest.raises(OSError, match="scratch must have"):
+        fit(folder / "in", "x", "y", **OPTIONS, scratch=folder / "scratch")
+
+
+def test_two_fits_do_not_share_a_folder(folder):
+    class Second:
+        def map(self, function, items):
+            with pytest.raises(RuntimeError, match="used by one fit at a time"):
+                fit(folder / "in", "x", "y", **OPTIONS, scratch=folder / "scratch")
+            return map(function, items)
+
+    fit(folder / "in", "x", "y", **(OPTIONS | {"engine": Second()}), scratch=folder / "scratch")
+
+
+SCRIPT = """
+import sys, time
+from multiobs import samplers
+from multiobs.scale import Serial, fit
+
+class Slow:
+    def map(self, function, items):
+        for item in items:
+            print("part", flush=True)
+            yield function(item)
+            time.sleep(0.2)
+
+options = dict(sampler=samplers.Adjacent(8), ranges=5, engine=Slow(), scratch=sys.argv[2])
+fit(sys.argv[1], "x", "y", **options)
+"""
+
+
+def test_a_killed_driver_leaves_whole_parts_only(folder):
+    expected = fit(folder / "in", "x", "y", **OPTIONS)
+    scratch = folder / "scratch"
+    driver = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, folder / "in", scratch], stdout=subprocess.PIPE
+    )
+    assert driver.stdout is not None
+    for _ in range(3):
+        driver.stdout.readline()
+    time.sleep(0.05)
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    driver.stdout.close()
+    assert any(scratch.rglob("part-*.npz"))
+    found = fit(folder / "in", "x", "y", **OPTIONS, scratch=scratch)
+    assert np.array_equal(found.coef_, expected.coef_)
+    assert np.array_equal(found.coef_cov_, expected.coef_cov_)
