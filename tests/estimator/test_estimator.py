@@ -96,6 +96,8 @@ def test_coefficients_are_the_oracles(sampler, name):
         if len({tuple(oracle.representative(Z, *each)) for each in listed}) < 2:
             assert fitted.solution_.status is Status.RANK_DEFICIENT
             continue
+        if fitted.solution_.status in (Status.OTHER_WAY, Status.LEFT_REGION):
+            continue  # the quartic's minimum is below its level somewhere: tests/fit/test_roots.py
         if case.root is not None:
             expected, gradient = root_minimum(listed, case, Z, y.tolist(), w_list)
             slope = np.abs(gradient(coefficients(fitted).tolist()))

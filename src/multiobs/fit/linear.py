@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from multiobs._types import FloatArray
+from multiobs._types import BoolArray, FloatArray
 from multiobs.fit.anchor_risk import pooled_risk
 from multiobs.fit.design import Design
 from multiobs.fit.problem import Problem
@@ -18,13 +18,19 @@ from multiobs.fit.risk import (
     some_rows,
     total_weight,
 )
+from multiobs.fit.roots import newton_root
 from multiobs.fit.solvers import Quadratic, Solution, Status, choose_solver, solve
-from multiobs.sums import Affine, Features, Lifted, Plan, plan
+from multiobs.sums import Affine, Features, Lifted, Plan, plan, pool
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 POOL_ABOVE = 2_000_000  # tuples with features that are not affine: pooled beyond this many
 POOL_NEAR = 30_000  # or this many, where a row's partners are all near it
 NEAR = 0.05  # of the rows
+
+
+STEPS = 60  # of Newton where the risk itself leads to the wrong root
+WHOLE = 8  # of these steps are whole ones
+STILL = 1e-3  # a last step of this size, relative to the distance of the roots, is taken as the end
 
 
 @final
@@ -68,7 +74,15 @@ class LinearFit:
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The statistic (n,) at positions X (n, d), in the user's units."""
-        return self.problem.units.outward(self.design.columns(X) @ self.w)
+        Z = self.design.columns(X)
+        found = self.problem.units.outward(Z @ self.w)
+        one_sided = self.problem.statistic.loss.deviations is not None
+        bad = self.solution.status is Status.LEFT_REGION
+        if self.reference is None or not (one_sided and bad):
+            return found
+        # a value below the level is known to be wrong, and is not returned
+        way_back = self.problem.residuals.map_at(X, self.problem.statistic.scale)
+        return np.where(way_back.inward(Z @ self.w) < Z @ self.reference - 1e-9, np.nan, found)
 
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes (p,) and intercept, in the user's units."""
@@ -112,7 +126,8 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
         total = total_weight(tuples, statistic.n_columns, problem.weight)
         risk = with_ridge(risk, design, alpha * total)
     solution = minimiser(risk, problem, design, reference)
-    return LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
+    fit = LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
+    return fit if reference is None else above_level(fit, rows)
 
 
 def risk_of(problem: Problem, design: Design, reference: FloatArray | None, pooled: bool) -> Risk:
@@ -172,6 +187,63 @@ def minimiser(
         if np.any(above < rows @ reference - 1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
     return solution
+
+
+def above_level(fit: LinearFit, rows: FloatArray, force: bool = False) -> LinearFit:
+    """Return the fit, or one by another way if it is at the wrong root of the quadratic."""
+    good = fit.solution.status.success and not np.any(_below(fit, fit.w, rows))
+    if good and not force:
+        return fit
+    if fit.problem.statistic.loss.deviations is None:  # either root may be the statistic
+        return fit
+    problem, design = fit.problem, fit.design
+    pooled = pool(
+        problem.tuples,
+        [h for _, h in problem.statistic.loss.sums],
+        problem.X,
+        problem.residuals.labels,
+        weight=problem.weight,
+        limit=problem.limit,
+    )
+    Z = design.columns(pooled.x)
+    found = [fit.w]
+
+    def refit(target: FloatArray, weight: FloatArray) -> FloatArray:
+        root = np.sqrt(weight)
+        if fit.alpha > 0:
+            penalty = np.sqrt(_strengths(design, Z.shape[1], fit.alpha * weight.sum()))
+            left = np.vstack([Z * root[:, None], np.diag(penalty)])
+            right = np.concatenate([target * root, np.zeros(Z.shape[1])])
+        else:
+            left, right = Z * root[:, None], target * root
+        new = np.linalg.lstsq(left, right, rcond=None)[0]
+        # whole steps first, then shorter ones, which end where whole ones would go to and fro
+        found.append(new if len(found) <= WHOLE else (found[-1] + new) / 2)
+        return np.asarray(Z @ found[-1])
+
+    way_back = problem.residuals.map_at(pooled.x, problem.statistic.scale)
+    _, _, moved = newton_root(pooled, way_back, refit, STEPS)
+    solution = replace(
+        fit.solution, w=found[-1], solver="Newton steps on the identification function"
+    )
+    wrong = int(np.count_nonzero(_below(fit, found[-1], rows)))
+    if moved < STILL and wrong == 0:
+        return replace(fit, solution=replace(solution, status=Status.OTHER_WAY))
+    lost = not np.all(np.isfinite(fit.w)) or fit.solution.status is not Status.LEFT_REGION
+    if lost or wrong < np.count_nonzero(_below(fit, fit.w, rows)):
+        return replace(fit, solution=replace(solution, status=Status.LEFT_REGION))
+    return replace(fit, solution=replace(fit.solution, status=Status.LEFT_REGION))
+
+
+def _below(fit: LinearFit, w: FloatArray, rows: FloatArray) -> BoolArray:
+    """Whether the fitted value at each row lies where no value of the statistic can lie."""
+    residuals = fit.problem.residuals
+    above = rows @ w - (0.0 if residuals.offset is None else residuals.offset)
+    if residuals.scale is not None:
+        scale = residuals.scale.predict(fit.problem.X)
+        above = above / scale ** (fit.problem.statistic.scale or 0)
+    assert fit.reference is not None
+    return np.asarray(above < rows @ fit.reference - 1e-9)
 
 
 def _is_many(tuples: TupleSet) -> bool:

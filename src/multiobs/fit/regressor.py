@@ -10,12 +10,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.problem import Problem
+from multiobs.fit.roots import newton_root
 from multiobs.sums import Pooled, pool
 from multiobs.transport import LocationScale
-from multiobs.transport.pilots import one_thread
-from multiobs.transport.spline import SplinePilot
-
-ROUNDS = 6  # of reweighting for a root-type statistic
 
 
 @final
@@ -83,7 +80,7 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
     way_back = problem.residuals.map_at(found.x, statistic.scale)
     importance = found.weight / found.weight.mean()
     if statistic.psi is None:
-        model = _fit_root(template, found, way_back, importance, rng)
+        model = _fit_root(template, found, way_back, rng)
         return RegressorFit(problem, template, model, found)
     target = found.values[:, 0]
     if statistic.chi is not None:
@@ -96,31 +93,16 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
 
 
 def _fit_root(
-    template: Any,
-    pooled: Pooled,
-    way_back: LocationScale,
-    importance: FloatArray,
-    rng: np.random.Generator,
+    template: Any, pooled: Pooled, way_back: LocationScale, rng: np.random.Generator
 ) -> Any:
-    d, b, a = pooled.values.T
-    mean = [float(np.average(each, weights=importance)) for each in (d, b, a)]
-    # The vertex between the roots is the local mean; smoothed, so that no window's noise enters.
-    with one_thread():
-        vertex = SplinePilot().fit(pooled.x, -b / (2 * mean[2]), importance).predict(pooled.x)
-    inside = mean[2] * vertex**2 - d  # E[a r² + b r + d] = a (r - vertex)² - inside
-    gap = float(np.sqrt(max(np.average(inside, weights=importance) / mean[2], 0.0))) or 1.0
-    r = vertex + gap
-    model = None
-    for _ in range(ROUNDS):
-        slope = 2 * mean[2] * np.maximum(r - vertex, 0.2 * gap)  # never near the vertex
-        target = r - (a * r**2 + b * r + d) / slope
-        model = _fit_once(template, pooled.x, way_back.outward(target), importance, rng)
-        found = way_back.inward(np.asarray(model.predict(pooled.x), dtype=np.float64))
-        moved = float(np.max(np.abs(found - r)))
-        r = found
-        if moved < 1e-6 * gap:
-            break
-    return model
+    fitted: list[Any] = []
+
+    def refit(target: FloatArray, weight: FloatArray) -> FloatArray:
+        fitted.append(_fit_once(template, pooled.x, target, weight, rng))
+        return np.asarray(fitted[-1].predict(pooled.x), dtype=np.float64)
+
+    newton_root(pooled, way_back, refit)
+    return fitted[-1]
 
 
 def _fit_once(

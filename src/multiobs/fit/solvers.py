@@ -21,15 +21,19 @@ class Status(Enum):
     )
     UNBOUNDED = "The risk has no minimum: it falls without end."
     NOT_CONVERGED = "The iterations ended before the gradient vanished."
+    OTHER_WAY = (
+        "The quartic risk led below its reference level; Newton steps on the identification "
+        "function, which stay above the mean, were taken instead."
+    )
     LEFT_REGION = (
-        "Some fitted values lie below the reference level, where the loss may lead to the "
-        "spurious root: a richer class (features=) or another reference may help."
+        "Some fitted values lie below the reference level, which no value of this statistic does: "
+        "there NaN is returned; another class (features=, estimator=) may help."
     )
 
     @property
     def success(self) -> bool:
         """Whether the coefficients can be used."""
-        return self in (Status.CONVERGED, Status.RANK_DEFICIENT)
+        return self in (Status.CONVERGED, Status.RANK_DEFICIENT, Status.OTHER_WAY)
 
 
 @final
