@@ -5,7 +5,7 @@ import oracle
 import pytest
 from tables import SAMPLERS
 
-from multiobs.samplers import Disjoint, Improved, Naive, SlidingWindow
+from multiobs.samplers import Adjacent, Disjoint, Improved, Naive, SlidingWindow
 from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
 from multiobs.tuples import Windows
 
@@ -114,3 +114,13 @@ def test_runs_end_where_x_or_the_group_changes():
     assert sorted(order[:2].tolist()) == [0, 1]
     assert order[2] == 2
     assert sorted(order[3:].tolist()) == [3, 4]
+
+
+@pytest.mark.parametrize(("size", "beyond"), [(3, True), (4, True), (5, False)])
+def test_a_tie_keeps_to_itself_only_where_it_is_larger_than_the_window(size, beyond):
+    # of n_rows = 4: a tie of exactly four rows still reaches the next ones
+    X = np.concatenate([np.zeros(size), np.arange(1.0, 7.0)])[:, None]
+    members = Adjacent(4).build(X, 2, np.random.default_rng(0)).listed().members
+    partners = set(members[members[:, 0] < size][:, 1].tolist())
+    inside = set(range(1, size))
+    assert partners == (inside | set(range(size, size + 4)) if beyond else inside)

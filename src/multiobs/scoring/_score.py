@@ -4,14 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 import numpy.typing as npt
 
 from multiobs import statistics
 from multiobs.samplers import Sampler
+from multiobs.scoring._compare import compare
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import LossName, fixed_loss, with_loss
 from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
+
+OWN = "own"  # each estimator by its own statistic
 
 
 def score(
@@ -105,17 +109,54 @@ class Scorer:
         sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Minus the mean loss of the estimator's prediction on (X, y): larger is better."""
+        fitted = statistic_of(estimator)
+        own = isinstance(self.statistic, str) and self.statistic == OWN
+        if own and fitted is None:
+            raise TypeError(
+                f"statistic='own' needs estimators with statistic_, got {type(estimator).__name__}"
+            )
+        chosen = fitted if own else statistics.resolve(self.statistic)
+        assert chosen is not None
+        if self.predict is None and fitted is not None and not alike(fitted, chosen):
+            raise ValueError(
+                f"this scorer is for {chosen!r}, got an estimator of {fitted!r}, whose loss cannot "
+                "be compared: search over one statistic, or use make_scorer('own')"
+            )
         prediction = estimator.predict(X) if self.predict is None else self.predict(estimator, X)
-        return 0.0 - score(
-            self.statistic,
-            X,
-            y,
-            prediction,
-            self.sampler,
-            loss=self.loss,
-            sample_weight=sample_weight,
-            transport=self.transport,
+        how: dict[str, Any] = dict(
+            loss=self.loss, sample_weight=sample_weight, transport=self.transport
         )
+        if own:
+            table = compare(chosen, X, y, {"it": prediction}, self.sampler, **how)
+            se = float(table.gain_se[0])
+            return float(table.gain[0]) / se if se > 0 else 0.0
+        return 0.0 - score(chosen, X, y, prediction, self.sampler, **how)
+
+
+def statistic_of(estimator: Any) -> Statistic | None:
+    """Return the statistic that a fitted estimator, or the last step of a pipeline, predicts."""
+    from sklearn.pipeline import Pipeline
+
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    found = getattr(last, "statistic_", None)  # peers have none
+    return found if isinstance(found, Statistic) else None
+
+
+def alike(first: Statistic, second: Statistic) -> bool:
+    """Whether two statistics are one, whatever their losses: one identification function.
+
+    >>> alike(statistics.variance(), statistics.variance().with_loss("gamma"))
+    True
+    >>> alike(statistics.minvar(), statistics.maxvar())
+    False
+    """
+    if (first.arity, first.n_columns) != (second.arity, second.n_columns):
+        return False
+    rng = np.random.default_rng(0)
+    shape = (16, first.arity) if first.n_columns == 1 else (16, first.arity, first.n_columns)
+    Y, r = rng.exponential(size=shape), rng.exponential(size=16)
+    one, two = first.identification(r, Y), second.identification(r, Y)
+    return bool(np.allclose(one, two, rtol=1e-9, atol=1e-12))
 
 
 def make_scorer(
@@ -133,8 +174,10 @@ def make_scorer(
 
     Parameters
     ----------
-    statistic : str or Statistic
-        What the estimators predict.
+    statistic : str, Statistic or "own"
+        What the estimators predict; an estimator of another statistic is refused, since losses of
+        different statistics cannot be compared. "own" scores each by its own statistic: how many
+        standard errors it gains on the best constant.
     loss : {"default", "squared", "gamma", "qlike", "poisson"}
         As in :func:`score`.
     sampler : "adjacent", str or Sampler
@@ -154,5 +197,6 @@ def make_scorer(
     >>> cross_val_score(model, x, y, cv=2, scoring=make_scorer("variance")).tolist()
     [0.0, 0.0]
     """
-    with_loss(statistics.resolve(statistic), loss)
+    if not (isinstance(statistic, str) and statistic == OWN):
+        with_loss(statistics.resolve(statistic), loss)
     return Scorer(statistic, loss, sampler, predict, transport)

@@ -153,7 +153,10 @@ def _beyond_mean(name: str, psi: OrderStatistic) -> Statistic:
 
 
 def minvar(k: int = 1) -> Statistic:
-    r"""MINVAR :math:`\rho_k = \mathbb{E}\min(Y_1..Y_{k+1})` (Cherny and Madan 2009).
+    r"""Least of k + 1 labels in mean, MINVAR :math:`\rho_k = \mathbb{E}\min(Y_1..Y_{k+1})`.
+
+    It takes k + 1 observations, one more than its parameter says: ``minvar(4)`` is the mean of the
+    smallest of five (Cherny and Madan 2009).
 
     >>> minvar(4).arity
     5
