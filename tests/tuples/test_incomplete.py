@@ -19,7 +19,7 @@ def everything(n, m):
     return Windows(np.arange(n, dtype=np.int64), np.full(n, n, dtype=np.int64), m)
 
 
-def lopsided():
+def uneven():
     """Anchors with very different numbers of partners, as windows, a graph and a list."""
     windows = Windows(np.arange(8), np.array([8, 3, 4, 5, 6, 7, 8, 8]), 3)
     graph = Graph(np.array([0, 5, 5, 7, 7, 7, 7]), np.array([1, 2, 3, 4, 5, 0, 1]), 3)
@@ -28,7 +28,7 @@ def lopsided():
 
 @pytest.mark.parametrize("shape", ["windows", "graph", "list"])
 def test_every_tuple_is_as_likely_as_any_other(shape):
-    tuples = lopsided()[shape]
+    tuples = uneven()[shape]
     every = [tuple(row) for row in tuples.listed().members.tolist()]
     rng = np.random.default_rng(1)
     size, rounds = 4, 3000

@@ -60,7 +60,7 @@ class Adjacent(Sampler):
     """Each row with the next rows in the order of x, all m-subsets that contain it; one column.
 
     Intervals that hold a number of rows instead of having a width: no row is without partners,
-    however unevenly x is spread.  Rows with the same x are never told apart: as many further
+    however unevenly x is spread.  Rows with the same x are treated alike: as many further
     rows are taken in as it needs to reach ``n_rows`` beyond them, and none where they are more
     than ``n_rows`` themselves.
 

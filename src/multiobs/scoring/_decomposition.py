@@ -108,5 +108,5 @@ def decompose(
 
 
 def _difference(a: float, b: float, size: float) -> float:
-    """Return a - b, zero where only rounding tells them apart."""
+    """Return a - b, zero where they differ by rounding only."""
     return 0.0 if abs(a - b) <= 1e-13 * size else a - b

@@ -98,7 +98,7 @@ def _newey_west(held: HeldOut, U: FloatArray, bandwidth: int | None) -> FloatArr
     positions = place.reshape(-1)[held.members]
     first = positions.min(axis=1)
     span = int((positions.max(axis=1) - first).max())
-    least = max(m - 1, span)  # farther apart than this no label is shared
+    least = max(m - 1, span)  # at larger distances no label is shared
     if bandwidth is None:
         lags = least + int(4 * (n / 100) ** (2 / 9))
     else:
