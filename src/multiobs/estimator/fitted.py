@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 
 from multiobs._check.categories import Categories
+from multiobs.estimator.selection import ClassScores
 from multiobs.fit import LinearFit, RegressorFit, StreamFit
 from multiobs.inference import AdditiveFit, Covariance, Inference
 from multiobs.inference.bootstrap import Replicates
@@ -28,15 +29,19 @@ class FitPlan:
         How the sum for each power of r was formed.
     solver : str
         Name of the solver, or of the regressor.
+    scores : ClassScores or None
+        Held-out scores of the classes, with ``estimator="auto"``.
     """
 
     reasons: tuple[str, ...]
     branches: tuple[tuple[int, Plan], ...]
     solver: str
+    scores: ClassScores | None = None
 
     def __str__(self) -> str:
         sums = [f"sum for r^{k}: {each}" for k, each in self.branches]
-        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}"])
+        held_out = [] if self.scores is None else ["class, by held-out score:", str(self.scores)]
+        return "\n".join([*self.reasons, *sums, f"solver: {self.solver}", *held_out])
 
 
 @final

@@ -1,11 +1,12 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +23,7 @@ from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import warn_of, warn_of_status
 from multiobs.estimator.names import column_names
+from multiobs.estimator.selection import chosen_class
 from multiobs.fit import (
     StreamFit,
     fit_linear,
@@ -58,9 +60,11 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
     features : transformer, "smooth" or Smooth, optional
         The class is linear in ``features(x~)``; None is x itself. The sampler sees X. "smooth" is
         a sum of penalised splines, one for each column, with automatic smoothness.
-    estimator : regressor, optional
+    estimator : regressor or "auto", optional
         Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
-        the exact minimiser over the linear class.
+        the exact minimiser over the linear class. "auto" takes the simplest of constant, line,
+        smooth, smooth with interactions and boosting whose held-out score is within two standard
+        errors of the best; ``plan_.scores`` has the table.
     link : {"auto", "identity", "log", "logit"}, default="auto"
         Scale on which the class is linear or additive: the log keeps a statistic above its lower
         end, the logit between its ends, with a loss that elicits the same statistic. "auto" is
@@ -167,6 +171,8 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         self
         """
         refuse_lazy(X)
+        if isinstance(self.estimator, str):
+            return self._fit_chosen(X, y, sample_weight, groups)
         door = copy(self)  # validation leaves its marks there: a fit that fails changes nothing
         statistic = statistics.resolve(self.statistic)
         alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
@@ -304,6 +310,38 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
     def _more_tags(self) -> dict[str, bool]:
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
+
+    def _fit_chosen(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+        groups: npt.ArrayLike | None,
+    ) -> Self:
+        """Fit the class with the best held-out score."""
+        _check.choice("estimator", self.estimator, ("auto",))
+        if self.features is not None:
+            raise ValueError(f"features must be None with estimator='auto', got {self.features!r}")
+        statistic = statistics.resolve(self.statistic)
+        rng = generator(self.random_state)
+        rows = valid_rows(
+            copy(self),
+            X,
+            y,
+            labels=Labels(
+                statistic.name, statistic.n_columns, samplers.takes_replicates(self.sampler)
+            ),
+            sample_weight=sample_weight,
+            groups=groups,
+            found=categories.find(X),
+        )
+        _enough(statistic, rows, rng)
+        chosen, table = chosen_class(self, statistic, rows, rng)
+        door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
+        door.fit(X, y, sample_weight, groups)
+        fitted = door._fitted
+        self._become(door, replace(fitted, plan=replace(fitted.plan, scores=table)))
+        return self
 
     def _fitted_regressor(
         self, ready: Prepared, rng: np.random.Generator, found: categories.Categories | None
