@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -92,6 +93,9 @@ def test_a_sample_of_a_large_source_chooses_the_pilot(rows, table):
     x, y = rows("plain", 4000)
     reg = fit(table(x, y), "x", "y", ranges=4, sample_rows=1000, engine=Serial())
     assert "chosen on a sample of 1000 of 4000 rows" in str(reg.plan_)
+    assert "4,000" in str(reg.summary())
+    with pytest.raises(ValueError, match="bias must be None for a fit by parts"):
+        reg.predict_interval(pd.DataFrame({"x": [0.5]}), bias="undersmooth")
     inside = MultiObservationRegressor("variance").fit(x[:, None], y)
     at = np.array([[0.5]])
     low, high = inside.predict_interval(at)[0]

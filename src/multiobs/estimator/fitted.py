@@ -71,8 +71,8 @@ class Fitted:
         Of the replicates of a bootstrap.
     known : Covariance or None
         Of the coefficients, where it was computed from more rows than the problem holds.
-    sampled : bool
-        Whether the problem of the result holds only a sample of the rows.
+    rows : int or None
+        How many rows there were, where the problem of the result holds only a sample of them.
     """
 
     result: LinearFit | RegressorFit | AdditiveFit | StreamFit
@@ -86,12 +86,12 @@ class Fitted:
     seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
     known: Covariance | None = None
-    sampled: bool = False
+    rows: int | None = None
 
     @cached_property
     def inference(self) -> Inference | None:
         """Inference about a linear fit; None for another class, or where the rows are gone."""
         about = self.result if self.unshrunken is None else self.unshrunken
-        if not isinstance(about, LinearFit) or (self.sampled and self.known is None):
+        if not isinstance(about, LinearFit) or (self.rows is not None and self.known is None):
             return None
         return Inference(about, self.known)

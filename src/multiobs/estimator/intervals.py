@@ -116,6 +116,8 @@ class InferenceMixin(ABC):
         if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval")
             if bias is not None:
+                if self._fitted.rows is not None:
+                    raise ValueError("bias must be None for a fit by parts, got 'undersmooth'")
                 known = Inference(undersmoothed(known.fit, np.random.default_rng(0)))
             return known.interval(at, level, method)
         if bias is not None:
@@ -203,13 +205,14 @@ class InferenceMixin(ABC):
             return self._linked(smooth, level)
         known, fitted = self._linear("summary"), self._fitted
         problem = known.fit.problem
+        more = (fitted.rows or problem.n_rows) / problem.n_rows
         table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
         status = known.fit.solution.status.name.lower().replace("_", " ")
         facts = (
             ("Statistic", repr(fitted.statistic)),
-            ("Rows", f"{problem.n_rows:,}"),
+            ("Rows", f"{self._fitted.rows or problem.n_rows:,}"),
             ("Metasamples", f"{fitted.count:,}"),
-            ("Effective metasamples", f"{effective_count(problem.tuples):,.0f}"),
+            ("Effective metasamples", f"{effective_count(problem.tuples) * more:,.0f}"),
             ("Degrees of freedom", f"{known.df:.1f}"),
             ("Sampler", repr(fitted.sampler)),
             ("Transport", "none" if problem.residuals.pilot is None else "location"),
@@ -253,7 +256,7 @@ class InferenceMixin(ABC):
         fitted, problem = self._fitted, result.problem
         return (
             ("Statistic", repr(fitted.statistic)),
-            ("Rows", f"{problem.n_rows:,}"),
+            ("Rows", f"{self._fitted.rows or problem.n_rows:,}"),
             ("Metasamples", f"{fitted.count:,}"),
             ("Sampler", repr(fitted.sampler)),
             ("Transport", "none" if problem.residuals.pilot is None else "location"),

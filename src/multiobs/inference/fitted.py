@@ -92,6 +92,8 @@ class Inference:
         if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
             R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]
             return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
+        if self._known is not None:  # the scores of all rows are not at hand
+            return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
         return score_test(self.fit, R, q, what)
 
     def _jacobian(self) -> FloatArray:

@@ -28,6 +28,8 @@ class Found:
         How many there were.
     reasons : tuple of str
         Sentences for ``plan_``.
+    rows : int
+        How many there are.
     encoding : Encoding or None
         Of matched categories.
     covariance : Covariance or None
@@ -38,6 +40,7 @@ class Found:
     sampler: Sampler
     count: int
     reasons: tuple[str, ...]
+    rows: int
     encoding: Encoding | None = None
     covariance: Covariance | None = None
 
@@ -74,7 +77,7 @@ def finished(
         categories,
         names=tuple(names),
         known=found.covariance,
-        sampled=True,
+        rows=found.rows,
     )
     warn_of(fitted, result.problem.X, richer=result.design.transformer is None)
     template.become(fitted, np.array(columns, dtype=object))

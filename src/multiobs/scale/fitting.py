@@ -112,6 +112,11 @@ def fit(
     (1,)
     """
     resolved = statistics.resolve(statistic)
+    if isinstance(features, str):
+        raise ValueError(
+            f"features must be a transformer or None by parts, got {features!r}: smooth terms "
+            "are fitted in memory, by MultiObservationRegressor"
+        )
     template = MultiObservationRegressor(
         statistic, sampler, features=features, transport=transport, alpha=alpha,
         fit_intercept=fit_intercept, random_state=random_state,
@@ -215,7 +220,13 @@ def _fitted(
         + (f", {rows.dropped} left out" if rows.dropped else ""),
     )
     return Found(
-        fitted.result, chosen.recipe.sampler, fitted.total.count, reasons, encoding, errors
+        fitted.result,
+        chosen.recipe.sampler,
+        fitted.total.count,
+        reasons,
+        rows.rows,
+        encoding,
+        errors,
     )
 
 
