@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -299,3 +300,27 @@ def test_labels_of_text_where_only_equality_counts(
     code, out, _ = run(capsys, *words)
     assert code == 0
     assert json.loads(out)["statistic"] == "collision_probability()"
+
+
+def test_smooth_boosting_and_the_best_of_them(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    words = ("fit", data, "--x", "x", "--y", "y", "--json")
+    smooth = json.loads(run(capsys, *words, "--class", "smooth")[1])
+    assert [term["name"] for term in smooth["terms"]] == ["s(x)"]
+    assert any("log link" in reason for reason in smooth["reasons"])
+    auto = json.loads(run(capsys, *words, "--class", "auto")[1])
+    assert auto["reasons"][0].startswith("class: ")
+    scores = dict(re.findall(r"(line|smooth|boosting) ([0-9.e+-]+)", auto["reasons"][0]))
+    best = auto["reasons"][0].removeprefix("class: ").partition(",")[0]
+    assert min(scores, key=lambda name: float(scores[name])) == best
+    model = tmp_path / "m.json"
+    code, out, err = run(capsys, *words, "--class", "smooth", "-o", model)
+    assert (code, out, model.exists()) == (1, "", False)
+    assert "a model file holds a linear class or a scikit-learn regressor" in err
+    if __import__("importlib.util").util.find_spec("skops"):
+        assert run(capsys, *words, "--class", "boosting", "-o", model)[0] == 0
+        code, out, err = run(capsys, "predict", model, data)
+        assert code == 0
+        assert out.splitlines()[0].endswith("id,variance")
+        assert "no intervals in its file" in err

@@ -134,7 +134,7 @@ def test_missing_values_are_dropped_only_when_asked_and_counted(tmp_path: Path) 
 def test_weights_groups_and_categories_by_request(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "x,code,w,g,flag,y\n1,7,1,a,true,1\n2,8,0.5,b,false,2\n")
     wanted = Wanted(
-        x=("x", "code", "flag"), y=("y",), weights="w", groups="g", clusters="g",
+        x=("x", "code", "flag"), y=("y",), weights="w", groups="g",
         categories=("code",),
     )  # fmt: skip
     rows = read(path, wanted)

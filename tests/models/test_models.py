@@ -181,7 +181,7 @@ def test_a_stream_is_refused() -> None:
 
     model = MultiObservationRegressor("variance", SlidingWindow(), transport=None)
     model.partial_fit(np.arange(50.0)[:, None], np.arange(50.0) % 3)
-    with pytest.raises(ValueError, match="got one of partial_fit"):
+    with pytest.raises(ValueError, match="of fit\\(\\), got StreamFit"):
         models.dumps(model)
 
 

@@ -29,8 +29,8 @@ class Wanted:
     ----------
     x, y : tuple of str
         Positions; labels (two columns for statistics of two outputs).
-    weights, groups, clusters : str or None
-        Weights of rows; groups that a metasample never crosses; rows that are not independent.
+    weights, groups : str or None
+        Weights of rows; groups that a metasample never crosses.
     categories : tuple of str
         Columns of x to be taken as categories although they look like numbers.
     drop_missing : bool
@@ -43,7 +43,6 @@ class Wanted:
     y: tuple[str, ...] = ()
     weights: str | None = None
     groups: str | None = None
-    clusters: str | None = None
     categories: tuple[str, ...] = ()
     drop_missing: bool = False
     label_codes: bool = False
@@ -51,7 +50,7 @@ class Wanted:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are needed, once each."""
-        single = [name for name in (self.weights, self.groups, self.clusters) if name is not None]
+        single = [name for name in (self.weights, self.groups) if name is not None]
         return tuple(dict.fromkeys([*self.x, *self.y, *single]))
 
 
@@ -66,7 +65,7 @@ class Rows:
         Numbers as floats (dates in days since 1970), categories as texts.
     y : ndarray (n,), (n, 2) or None
         Labels.
-    weights, groups, clusters : ndarray (n,) or None
+    weights, groups : ndarray (n,) or None
         As asked for.
     kinds : dict of str to str
         "number", "category" or "date" for each column of X.
@@ -82,7 +81,6 @@ class Rows:
     y: FloatArray | None
     weights: FloatArray | None
     groups: npt.NDArray[Any] | None
-    clusters: npt.NDArray[Any] | None
     kinds: dict[str, Kind]
     read: int
     dropped: int
@@ -166,16 +164,13 @@ def rows_of(table: "pa.Table", where: str, wanted: Wanted) -> Rows:
                 f"column {wanted.weights!r} must hold nonnegative weights, got {weights[at]:g} in "
                 f"row {numbers[at]:,}"
             )
-    groups, clusters = (
-        None if name is None else _codes(table.column(name))
-        for name in (wanted.groups, wanted.clusters)
-    )
+    groups = None if wanted.groups is None else _codes(table.column(wanted.groups))
     if all(kind != "category" for kind in kinds.values()):
         # one block of floats, which the estimator takes as it is
         X = pd.DataFrame(np.column_stack(list(columns.values())), columns=list(columns))
     else:
         X = pd.DataFrame(columns)
-    return Rows(X, y, weights, groups, clusters, kinds, n, int(n - kept.sum()), kept, missing)
+    return Rows(X, y, weights, groups, kinds, n, int(n - kept.sum()), kept, missing)
 
 
 def position(

@@ -28,7 +28,6 @@ def fit(
     transport: options.TransportName = "auto",
     groups: options.Groups = None,
     weights: options.Weights = None,
-    clusters: options.Clusters = None,
     category: options.Categories = [],  # noqa: B006 (typer reads it, nobody changes it)
     drop_missing: options.DropMissing = False,
     level: options.Level = 0.95,
@@ -57,8 +56,7 @@ def fit(
         steps.next("reading")
         source, rows = read_rows(
             data, x, y, settings, dialect_of(format_, delimiter, decimal, encoding),
-            weights=weights, groups=groups, clusters=clusters, category=category,
-            drop_missing=drop_missing,
+            weights=weights, groups=groups, category=category, drop_missing=drop_missing,
         )  # fmt: skip
         steps.next(f"fitting {rows_text(rows.size)}")
         found = fitted(settings, rows)
@@ -67,6 +65,7 @@ def fit(
         with caught(said):
             summary = summary_of(found.model, level)
             told = _told(found.model, rows, summary)
+            told["reasons"] = [*found.chosen, *told["reasons"]]
         if out is not None:
             from multiobs import models
 
@@ -78,7 +77,7 @@ def fit(
         return
     tell_warnings(said)
     on_stderr = out == "-"  # the model itself is on standard output
-    typer.echo(_text(found.model, rows, summary, level), err=on_stderr)
+    typer.echo("\n".join([*found.chosen, _text(found.model, rows, summary, level)]), err=on_stderr)
     if out is not None and not on_stderr:
         typer.echo(f"\nthe model is in {out}")
 
@@ -92,7 +91,6 @@ def read_rows(
     *,
     weights: str | None,
     groups: str | None,
-    clusters: str | None,
     category: list[str],
     drop_missing: bool,
 ) -> "tuple[Source, Rows]":
@@ -109,7 +107,6 @@ def read_rows(
         y=names_of(y, source, "--y"),
         weights=None if weights is None else source.find(weights, "--weights"),
         groups=None if groups is None else source.find(groups, "--groups"),
-        clusters=None if clusters is None else source.find(clusters, "--clusters"),
         categories=names_of(category, source, "--category"),
         drop_missing=drop_missing,
         label_codes=what.scale is None and what.shift is None,
@@ -151,6 +148,8 @@ def notes_of(source: "Source", rows: "Rows", y: list[str], settings: "Settings")
 
 def _told(model: Any, rows: "Rows", summary: Any) -> dict[str, Any]:
     """The fit for machines."""
+    from multiobs.inference import TermSummary
+
     found: dict[str, Any] = {
         "statistic": repr(model.statistic_),
         "rows": rows.size,
@@ -161,7 +160,12 @@ def _told(model: Any, rows: "Rows", summary: Any) -> dict[str, Any]:
         "reasons": list(model.plan_.reasons),
         "solver": model.plan_.solver,
     }
-    if summary is not None:
+    if isinstance(summary, TermSummary):
+        found["terms"] = [
+            {"part": each.part, "name": each.name, "edf": each.edf, "p": each.p_value}
+            for each in summary.terms
+        ]
+    elif summary is not None:
         keys = ("estimate", "standard_error", "t", "p", "low", "high")
         found["terms"] = [
             {"name": name, **dict(zip(keys, map(float, row), strict=True))}

@@ -1,6 +1,6 @@
 """From options to a fitted estimator."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from multiobs.cli.columns import Rows
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from multiobs import MultiObservationRegressor
     from multiobs.statistics import Statistic
 
+MOST = 20_000  # rows that the choice of a class looks at
 CLASSES = ("line", "smooth", "boosting", "auto")
 TRANSPORTS: dict[str, Literal["auto", "location", "location-scale"] | None] = {
     "auto": "auto",
@@ -74,7 +75,7 @@ class Settings:
             return {
                 "estimator": HistGradientBoostingRegressor(max_iter=100, random_state=self.seed)
             }
-        return {"estimator": "auto"} if self.hypothesis == "auto" else {}
+        return {}
 
 
 @final
@@ -84,6 +85,7 @@ class Fitted:
 
     model: "MultiObservationRegressor"
     warnings: tuple[str, ...]
+    chosen: tuple[str, ...] = ()
 
 
 def fitted(settings: Settings, rows: Rows) -> Fitted:
@@ -97,25 +99,78 @@ def fitted(settings: Settings, rows: Rows) -> Fitted:
         To what.
     """
     said: list[str] = []
-    model = settings.estimator()
     statistic = settings.what()
     if statistic.n_columns != (1 if rows.y is None or rows.y.ndim == 1 else rows.y.shape[1]):
         raise Refusal(
             f"{statistic.name} needs {rows_text(statistic.n_columns, 'column')} of --y", Code.USAGE
         )
     assert rows.y is not None
-    more = {} if rows.clusters is None else {"clusters": rows.clusters}
+    chosen: tuple[str, ...] = ()
+    if settings.hypothesis == "auto":
+        settings, chosen = by_held_out_score(settings, rows)
+    model = settings.estimator()
     with caught(said):
-        model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups, **more)
+        model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
     refuse_failure(model, said)
-    return Fitted(model, tuple(said))
+    return Fitted(model, tuple(said), chosen)
 
 
 def refuse_failure(model: "MultiObservationRegressor", said: list[str]) -> None:
     """Refuse coefficients that cannot be used."""
-    solution = getattr(model, "solution_", None)  # other classes than the linear have none
-    if solution is not None and not solution.status.success:
+    from multiobs.fit import RegressorFit
+    from multiobs.inference import AdditiveFit
+
+    result = model.result_
+    if isinstance(result, RegressorFit):
+        return  # whether its trees are any good is what held-out scores say
+    status = result.status if isinstance(result, AdditiveFit) else result.solution.status
+    if not status.success:
         raise Refusal(
             f"the fit failed and nothing was written; --class smooth may help: {' '.join(said)}",
             Code.FIT,
         )
+
+
+def by_held_out_score(settings: "Settings", rows: Rows) -> tuple["Settings", tuple[str, ...]]:
+    """Return the settings with the class that predicts held-out rows best, and the scores.
+
+    Every class is fitted to two thirds of the rows and scored on the rest by the loss of the
+    statistic; a class that cannot be fitted is out.
+    """
+    import numpy as np
+
+    from multiobs import scoring
+    from multiobs.report import Positions
+
+    order = np.random.default_rng(settings.seed).permutation(rows.size)[:MOST]
+    train, test = (np.sort(part) for part in np.split(order, [order.size * 2 // 3]))
+    assert rows.y is not None
+    columns = {name: rows.X[name].to_numpy()[test] for name in rows.X}
+    held = Positions(columns, rows.kinds)
+    blocks = held.codes()
+    if rows.groups is not None:
+        own = rows.groups[test]
+        blocks = own if blocks is None else own * (int(blocks.max()) + 1) + blocks
+    predictions = {}
+    for name in CLASSES[:-1]:
+        try:
+            with caught([]):
+                model = replace(settings, hypothesis=name).estimator()
+                weight = None if rows.weights is None else rows.weights[train]
+                groups = None if rows.groups is None else rows.groups[train]
+                model.fit(rows.X.iloc[train], rows.y[train], sample_weight=weight, groups=groups)
+                refuse_failure(model, [])
+                predictions[name] = model.predict(rows.X.iloc[test])
+        except (ValueError, Refusal):
+            continue
+    if not predictions:
+        raise Refusal("no class could be fitted: --class line says why", Code.FIT)
+    weight = None if rows.weights is None else rows.weights[test]
+    with caught([]):
+        table = scoring.compare(
+            settings.what(), held.numeric(), rows.y[test], predictions,
+            sample_weight=weight, groups=blocks,
+        )  # fmt: skip
+    scores = ", ".join(f"{n} {v:.4g}" for n, v in zip(table.names, table.scores, strict=True))
+    sentence = f"class: {table.names[0]}, by loss on {test.size:,} held-out rows ({scores})"
+    return replace(settings, hypothesis=table.names[0]), (sentence,)

@@ -33,10 +33,6 @@ Groups = Annotated[
     str | None, typer.Option("--groups", metavar="COL", help="Metasamples never cross a group.")
 ]
 Weights = Annotated[str | None, typer.Option("--weights", metavar="COL", help="Weights of rows.")]
-Clusters = Annotated[
-    str | None,
-    typer.Option("--clusters", metavar="COL", help="Rows of a cluster are not independent."),
-]
 Categories = Annotated[
     list[str],
     typer.Option("--category", metavar="COL", help="Take this column of x as categories."),

@@ -23,7 +23,6 @@ def report(
     transport: options.TransportName = "auto",
     groups: options.Groups = None,
     weights: options.Weights = None,
-    clusters: options.Clusters = None,
     category: options.Categories = [],  # noqa: B006 (typer reads it, nobody changes it)
     drop_missing: options.DropMissing = False,
     level: options.Level = 0.95,
@@ -51,18 +50,18 @@ def report(
         steps.next("reading")
         source, rows = read_rows(
             data, x, y, settings, dialect_of(format_, delimiter, decimal, encoding),
-            weights=weights, groups=groups, clusters=clusters, category=category,
-            drop_missing=drop_missing,
+            weights=weights, groups=groups, category=category, drop_missing=drop_missing,
         )  # fmt: skip
         steps.next(f"fitting {rows_text(rows.size)}")
         found = fitted(settings, rows)
-        facts = [("File", source.name), ("Rows in the file", f"{rows.read:,}")]
+        chosen = [("Class", sentence.removeprefix("class: ")) for sentence in found.chosen]
+        facts = [*chosen, ("File", source.name), ("Rows in the file", f"{rows.read:,}")]
         if rows.dropped:
             counts = ", ".join(f"{name}: {count:,}" for name, count in rows.missing.items())
             facts.append(("Left out for missing values", f"{rows.dropped:,} rows ({counts})"))
         facts.append(("Fingerprint (SHA-256)", fingerprint(source.path, source.data)))
         assert rows.y is not None
-        words = _words(data, x, y, settings, out, groups, weights, clusters, category)
+        words = _words(data, x, y, settings, out, groups, weights, category)
         study = Study(
             found.model,
             Positions({name: rows.X[name].to_numpy() for name in rows.X}, rows.kinds, named=True),
@@ -71,7 +70,6 @@ def report(
             source=source.name,
             weights=rows.weights,
             groups=rows.groups,
-            clusters=rows.clusters,
             level=level,
             seed=seed,
             warnings=found.warnings,
@@ -96,7 +94,6 @@ def _words(
     out: str,
     groups: str | None,
     weights: str | None,
-    clusters: str | None,
     category: list[str],
 ) -> list[str]:
     """The command that makes the page again."""
@@ -111,7 +108,6 @@ def _words(
         "--transport": settings.transport,
         "--groups": groups,
         "--weights": weights,
-        "--clusters": clusters,
         "--seed": str(settings.seed),
         "--out": out,
     }

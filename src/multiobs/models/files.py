@@ -87,7 +87,10 @@ def dumps(model: MultiObservationRegressor, *, notes: Mapping[str, Any] | None =
     """Return the bytes of the file that :func:`save` writes."""
     result = model.result_
     if not isinstance(result, LinearFit | RegressorFit):
-        raise ValueError("a model file holds models of fit, got one of partial_fit")
+        raise ValueError(
+            "a model file holds a linear class or a scikit-learn regressor of fit(), got "
+            f"{type(result).__name__}"
+        )
     names = getattr(model, "feature_names_in_", None)  # scikit-learn's own, absent without names
     known = model._fitted.categories
     content: dict[str, Any] = {

@@ -114,7 +114,6 @@ def refitted(study: Study, rows: IntArray) -> Any:
     for name, values in (
         ("sample_weight", study.weights),
         ("groups", study.groups),
-        ("clusters", study.clusters),
     ):
         if values is not None:
             given[name] = values[rows]

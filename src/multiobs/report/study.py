@@ -145,7 +145,7 @@ class Study:
         Labels.
     y_name, source : str
         Names of the label and of the file.
-    weights, groups, clusters : ndarray (n,) or None
+    weights, groups : ndarray (n,) or None
         As in the fit.
     level : float
         Coverage of intervals.
@@ -166,7 +166,6 @@ class Study:
     source: str = "the data"
     weights: FloatArray | None = None
     groups: npt.NDArray[Any] | None = None
-    clusters: npt.NDArray[Any] | None = None
     level: float = 0.95
     seed: int = 0
     warnings: Sequence[str] = ()
