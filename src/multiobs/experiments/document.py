@@ -14,6 +14,7 @@ from multiobs.experiments.verdicts import Verdict, reach
 __all__ = ["claims_document", "typical_reach"]
 
 ENOUGH = 200  # trials below which the file begins with what they cannot show
+SEEN = 2.8 / 1.96  # a difference of 2.8 standard errors is seen in four runs of five
 
 
 def claims_document(trials: Trials, plan: ReproductionPlan) -> str:
@@ -41,10 +42,10 @@ def _introduction(trials: Trials, plan: ReproductionPlan) -> Iterator[str]:
         yield (
             f"**This is a first look with {plan.trials} trials of each point, and it can show "
             f"little.** The limits of a ratio here typically reach from 1/{factor:.2g} to "
-            f"{factor:.2g} times it, so a method that is better by less than a factor of "
-            f"{factor**2:.2g} may well come out undecided, or even on the other side. Undecided "
-            "below means exactly that. The paper used 1000 trials, and so does `multiobs "
-            "reproduce` without `--quick`."
+            f"{factor:.2g} times it: to be seen in four runs of five, a method must be better by a "
+            f"factor of {factor**SEEN:.2g}. What is smaller comes out undecided, which is what the "
+            "word means below. The paper used 1000 trials, and so does `multiobs reproduce` "
+            "without `--quick`."
         )
         yield ""
     yield (
