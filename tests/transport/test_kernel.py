@@ -19,7 +19,7 @@ def interacting(n: int, seed: int, d: int = 5) -> tuple[np.ndarray, np.ndarray, 
 
 def test_the_gradient_of_the_evidence() -> None:
     X, _, y = interacting(40, 0, 3)
-    search = _Evidence(X / X.std(axis=0), y)
+    search = _Evidence(X / X.std(axis=0), y, [[0], [1], [2]])
     at = np.array([0.3, -0.2, 1.0, 0.1, -0.5])
     numeric = approx_fprime(at, lambda t: search._value(t)[0], 1e-6)
     assert search._value(at)[1] == pytest.approx(numeric, rel=1e-4, abs=1e-4)

@@ -34,6 +34,8 @@ class Rows:
         Weights.
     groups : ndarray of int (n,) or None
         Codes that a tuple never crosses.
+    indicators : tuple of (int, int)
+        First and last-plus-one column of X that belong to each category.
     """
 
     X: FloatArray
@@ -41,6 +43,7 @@ class Rows:
     y: FloatArray
     weight: FloatArray | None
     groups: IntArray | None
+    indicators: tuple[tuple[int, int], ...] = ()
 
 
 @final
@@ -105,7 +108,10 @@ def valid_rows(
     given_X = days if found is None else found.coded(days)
     full: FloatArray = validate_data(estimator, given_X, dtype=np.float64)
     place, joint = full, None
+    indicators: tuple[tuple[int, int], ...] = ()
     if found is not None:
+        columns = [at for _, at in found.indicators(full.shape[1]) if at]
+        indicators = tuple((at[0], at[-1] + 1) for at in columns)
         numeric = [c for c in range(full.shape[1]) if c not in found.places]
         place = full[:, numeric] if numeric else np.zeros((full.shape[0], 1))
         full, joint = found.expand(full)
@@ -149,7 +155,7 @@ def valid_rows(
             codes = None if codes is None else codes[present]
         if np.all(weight == weight[0]):
             weight = None  # equal weights change nothing
-    return Rows(_owned(full, X), _owned(place, X), _owned(values, y), weight, codes)
+    return Rows(_owned(full, X), _owned(place, X), _owned(values, y), weight, codes, indicators)
 
 
 def _owned(array: FloatArray, given: Any) -> FloatArray:

@@ -100,7 +100,9 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
     choice = choose(statistic, request.sampler, request.transport, rows.place, near=request.near)
     units = label_units(statistic, rows.y, request.may_shift, rows.weight)
     labels = units.inward(rows.y)
-    residuals = residuals_of(choice.transport, statistic, rows.X, labels, rows.weight)
+    residuals = residuals_of(
+        choice.transport, statistic, rows.X, labels, rows.weight, indicators=rows.indicators
+    )
     reasons = list(choice.reasons)
     if residuals.pilot is not None:
         reasons.append(f"pilot: {residuals.pilot.name}")
@@ -136,6 +138,7 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         units,
         blocks=blocks,
         limit=limit,
+        indicators=rows.indicators,
     )
     if choice.balanced and statistic.arity > 1 and count:
         problem = _weighed(problem)

@@ -79,6 +79,8 @@ class Problem:
         How a first fit improves the weights, where it does.
     limit : int
         The most tuples that are enumerated.
+    indicators : tuple of (int, int)
+        First and last-plus-one column of X that belong to each category.
     """
 
     statistic: Statistic
@@ -91,6 +93,7 @@ class Problem:
     blocks: IntArray | None = None
     reweighting: Reweighting | None = None
     limit: int = LIMIT
+    indicators: tuple[tuple[int, int], ...] = ()
 
     @property
     def n_rows(self) -> int:

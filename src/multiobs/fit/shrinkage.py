@@ -11,6 +11,8 @@ nothing of the rest; many moderate ones lose little.  This is the empirical-Baye
 Johnstone and Silverman (2004) with a normal slab and a prior over its hyperparameters.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from multiobs._types import FloatArray
@@ -45,13 +47,20 @@ def kept_shares(t: FloatArray) -> FloatArray:
     return np.asarray(kept @ weight / weight.sum()).reshape(d)
 
 
-def shrunk(w: FloatArray, hessian: FloatArray, V: FloatArray, first: int) -> FloatArray:
+def shrunk(
+    w: FloatArray,
+    hessian: FloatArray,
+    V: FloatArray,
+    first: int,
+    categories: Sequence[tuple[int, int]] = (),
+) -> FloatArray:
     r"""Coefficients with the slopes of irrelevant columns shrunk, the others adjusted to that.
 
     Minimises :math:`(u - w)' A (u - w) + \sum_j k_j u_j^2 / (A^{-1})_{jj}`, the risk near its
     minimum with a ridge of its own for every slope: :math:`k_j = (1 - s_j)/s_j` with
     :math:`s_j` the share that slope j keeps, so that :math:`u_j = s_j w_j` where columns are
-    uncorrelated.
+    uncorrelated.  Levels of a category are shrunk towards their common mean, as random effects
+    are, so that it does not matter which of them is the reference.
 
     Parameters
     ----------
@@ -63,21 +72,59 @@ def shrunk(w: FloatArray, hessian: FloatArray, V: FloatArray, first: int) -> Flo
         Covariance of the coefficients.
     first : int
         Index of the first slope; what comes before is not shrunk.
+    categories : sequence of (int, int)
+        First and last-plus-one slope of each category, the intercept not counted; its first level
+        has none.
 
     Returns
     -------
     ndarray (p,)
     """
-    B, variance = np.linalg.pinv(hessian, hermitian=True), np.diag(V)
+    B: FloatArray = np.asarray(np.linalg.pinv(hessian, hermitian=True), dtype=np.float64)
+    variance = np.diag(V)
     # a constant column has neither slope nor error
-    known = np.flatnonzero((variance > 0) & (np.diag(B) > 0))
-    slopes = known[known >= first]
-    if slopes.size == 0:
+    usable = (variance > 0) & (np.diag(B) > 0)
+    usable[:first] = False
+    roots = []
+    for start, stop in categories:
+        block = np.arange(first + start, first + stop)
+        if block.size and np.all(usable[block]):
+            root = np.zeros((w.size, block.size))
+            root[block] = _level_root(w[block], V[np.ix_(block, block)], B[np.ix_(block, block)])
+            roots.append(root)
+        usable[block] = False
+    slopes = np.flatnonzero(usable)
+    if slopes.size:
+        keep = np.maximum(kept_shares(w[slopes] / np.sqrt(variance[slopes])), 1e-12)
+        root = np.zeros((w.size, slopes.size))
+        root[slopes, np.arange(slopes.size)] = np.sqrt((1.0 - keep) / keep / np.diag(B)[slopes])
+        roots.append(root)
+    if not roots:
         return w
-    keep = np.maximum(kept_shares(w[slopes] / np.sqrt(variance[slopes])), 1e-12)
-    penalty = np.zeros(w.size)
-    penalty[slopes] = (1.0 - keep) / keep / np.diag(B)[slopes]
-    # u = w - B K^(1/2) (I + K^(1/2) B K^(1/2))^-1 K^(1/2) w, with B the inverse of A
-    root = np.sqrt(penalty)
-    inner = np.eye(w.size) + root[:, None] * B * root
-    return np.asarray(w - B @ (root * np.linalg.solve(inner, root * w)))
+    # u = w - B R (I + R' B R)^-1 R' w, with B the inverse of A and R R' the penalty
+    R = np.hstack(roots)
+    inner = np.eye(R.shape[1]) + R.T @ B @ R
+    return np.asarray(w - B @ (R @ np.linalg.solve(inner, R.T @ w)))
+
+
+def _level_root(w: FloatArray, V: FloatArray, B: FloatArray) -> FloatArray:
+    r"""Root of the penalty on the differences of one category's levels from their mean.
+
+    With effects (0, w) of all L levels, :math:`w' G w = \sum_l (\theta_l - \bar\theta)^2` for
+    :math:`G = I - 11'/L`.  In g = G^{1/2} w the effects have the prior N(0, τ²) whatever the
+    reference is; τ² is averaged over a grid as in :func:`kept_shares`.
+    """
+    size = w.size
+    values, vectors = np.linalg.eigh(np.eye(size) - 1.0 / (size + 1))
+    half = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    errors, axes = np.linalg.eigh(half @ V @ half)
+    errors = np.maximum(errors, 1e-12 * max(float(errors.max()), 1e-300))
+    g = axes.T @ (half @ w)
+    grid = float(errors.mean()) * np.concatenate([[1e-6], np.logspace(-2.0, 4.0, 25)])
+    total = errors[:, None] + grid
+    evidence = -0.5 * np.sum(np.log(total) + g[:, None] ** 2 / total, axis=0)
+    chance = np.exp(evidence - evidence.max())
+    keep = np.maximum((grid / total) @ chance / chance.sum(), 1e-12)
+    # the covariance V is that of the curvature B times how much less the tuples know
+    ratio = float(np.trace(half @ V @ half) / max(float(np.trace(half @ B @ half)), 1e-300))
+    return np.asarray(half @ (axes * np.sqrt(ratio * (1.0 - keep) / keep / errors)))

@@ -6,6 +6,7 @@ kernel at a few hundred landmarks (Nystroem), its strength from generalised cros
 the length scales the fit is linear in the labels, so what it takes of their noise is known.
 """
 
+from collections.abc import Sequence
 from typing import Self, final
 
 import numpy as np
@@ -132,7 +133,9 @@ def gaussian_kernel(A: FloatArray, B: FloatArray) -> FloatArray:
     return np.asarray(np.exp(distance, out=distance))
 
 
-def length_scales(X: FloatArray, y: FloatArray) -> FloatArray:
+def length_scales(
+    X: FloatArray, y: FloatArray, together: Sequence[Sequence[int]] = ()
+) -> FloatArray:
     """Length scale of each column, (d,), by penalised marginal likelihood.
 
     Parameters
@@ -141,31 +144,41 @@ def length_scales(X: FloatArray, y: FloatArray) -> FloatArray:
         Positions; n³ operations a step.
     y : ndarray (n,)
         Labels.
+    together : sequence of sequences of int
+        Columns that share one: the indicators of a category.
     """
     d = X.shape[1]
+    shared = {column for columns in together for column in columns}
+    groups = [*([c] for c in range(d) if c not in shared), *(list(each) for each in together)]
     # Quantiles, so that a far outlier does not make all others neighbours.
     low, high = np.quantile(X, [0.02, 0.98], axis=0)
     unit = np.clip(X, low, high).std(axis=0)
     unit = np.where(unit > 0, unit, np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1.0))
-    Z = X / unit
+    unit[list(shared)] = 1.0
     centred = y - y.mean()
     spread = float(centred.std())
     if not spread > 0:
         return np.asarray(unit * _STARTS[0] * np.sqrt(d))
-    search = _Evidence(Z, centred / spread)
+    search = _Evidence(X / unit, centred / spread, groups)
     found = min((search.best(start) for start in _STARTS), key=lambda each: each[0])[1]
     # To two digits: rounding in the labels then changes nothing that follows.
-    return np.asarray(unit * np.exp(np.round(found[:d], 2)))
+    scales = unit.copy()
+    for columns, log in zip(groups, np.round(found, 2), strict=False):
+        scales[columns] *= np.exp(log)
+    return scales
 
 
 @final
 class _Evidence:
     """Minus the log marginal likelihood of log length scales, log signal and log noise."""
 
-    def __init__(self, Z: FloatArray, y: FloatArray) -> None:
-        self._n, self._d = Z.shape
+    def __init__(self, Z: FloatArray, y: FloatArray, groups: Sequence[Sequence[int]]) -> None:
+        self._n, self._d = Z.shape[0], len(groups)
         self._y = y
-        self._gaps = [np.subtract.outer(z, z) ** 2 for z in Z.T]
+        self._gaps = [
+            np.sum([np.subtract.outer(Z[:, c], Z[:, c]) ** 2 for c in columns], axis=0)
+            for columns in groups
+        ]
         d = self._d
         root = np.log(_STARTS[0] * np.sqrt(d))
         self._prior = np.concatenate([np.full(d, root), [0.0, np.log(_NOISE)]])

@@ -32,6 +32,9 @@ PLENTY = 20_000
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
 
 
+Indicators = tuple[tuple[int, int], ...]  # first and last-plus-one column of each category
+
+
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
@@ -127,6 +130,8 @@ class Piloted:
         The fitted pilots; their mean is the pilot elsewhere.
     smooth : LinearSmoother or None
         What saw the rows themselves and may have followed their noise.
+    indicators : tuple of (int, int)
+        First and last-plus-one column of each category.
     """
 
     name: str
@@ -134,11 +139,34 @@ class Piloted:
     folds: IntArray | None
     models: tuple[Pilot, ...]
     smooth: LinearSmoother | None = None
+    indicators: Indicators = ()
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value at positions X (n, d)."""
+        X = completed(X, self.indicators)
         with one_thread():
             return np.asarray(np.mean([model.predict(X) for model in self.models], axis=0))
+
+    def pair_share(self, X: FloatArray, others: FloatArray) -> FloatArray:
+        """Share of the noise left in half a squared difference of residuals, rows at X (q, d)."""
+        if self.smooth is None:
+            return np.ones(X.shape[0])
+        with one_thread():
+            return self.smooth.pair_share(
+                completed(X, self.indicators), completed(others, self.indicators)
+            )
+
+
+def completed(X: FloatArray, indicators: Indicators) -> FloatArray:
+    """Add the indicator of each category's first level, so that no level is a special one.
+
+    >>> completed(np.array([[0.5, 0.0, 1.0], [0.7, 0.0, 0.0]]), ((1, 3),)).tolist()
+    [[0.5, 0.0, 1.0, 0.0], [0.7, 0.0, 0.0, 1.0]]
+    """
+    if not indicators:
+        return X
+    first = [1.0 - X[:, start:stop].sum(axis=1) for start, stop in indicators]
+    return np.column_stack([X, *first])
 
 
 def thinned(
@@ -151,7 +179,9 @@ def thinned(
     return X[kept], y[kept], None if weight is None else weight[kept]
 
 
-def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
+def fit_pilot(
+    X: FloatArray, y: FloatArray, weight: FloatArray | None, indicators: Indicators = ()
+) -> Piloted:
     """Choose a pilot by cross-validation and fit it to all rows.
 
     Parameters
@@ -162,19 +192,24 @@ def fit_pilot(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilote
         Labels.
     weight : ndarray (n,) or None
         Weights.
+    indicators : tuple of (int, int)
+        First and last-plus-one column of X that belong to each category.
     """
+    together = [[*range(a, b), X.shape[1] + i] for i, (a, b) in enumerate(indicators)]
+    X = completed(X, indicators)
     with one_thread():
         if X.shape[1] == 1 and y.size > 2 * BLOCKS:
             return _fit_blocks(X, y, weight)
         order = canonical_order(X, y, weight)
-        found = _fit_sorted(X[order], y[order], None if weight is None else weight[order])
+        share = None if weight is None else weight[order]
+        found = _fit_sorted(X[order], y[order], share, together)
     at_rows = np.empty(y.size)
     at_rows[order] = found.at_rows
     folds = None
     if found.folds is not None:
         folds = np.empty(y.size, dtype=np.int64)
         folds[order] = found.folds
-    return replace(found, at_rows=at_rows, folds=folds)
+    return replace(found, at_rows=at_rows, folds=folds, indicators=indicators)
 
 
 def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
@@ -188,7 +223,7 @@ def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
     total = np.add.reduceat(share, first)
     centre = np.add.reduceat(share * x, first) / total
     level = np.add.reduceat(share * labels, first) / total
-    found = _fit_sorted(centre[:, None], level, total * (first.size / total.sum()))
+    found = _fit_sorted(centre[:, None], level, total * (first.size / total.sum()), [])
     at_rows = np.empty(y.size)
     # a line between the centres of blocks is quicker, but does not jump
     jumps = isinstance(found.models[0], JumpPilot)
@@ -196,10 +231,12 @@ def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
     return Piloted(f"{found.name}, fitted to {first.size} block means", at_rows, None, found.models)
 
 
-def _fit_sorted(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Piloted:
-    """Fit to rows in an order that is theirs alone."""
+def _fit_sorted(
+    X: FloatArray, y: FloatArray, weight: FloatArray | None, together: list[list[int]]
+) -> Piloted:
+    """Fit to rows in an order that is theirs alone; columns of a category belong together."""
     n, d = X.shape
-    name, make = _winner(X, y, weight)
+    name, make = _winner(X, y, weight, together)
     if not isinstance(make(), BoostedPilot):
         some = thinned(X, y, weight, PLENTY) if isinstance(make(), KernelPilot) else (X, y, weight)
         model = make().fit(*some)
@@ -226,7 +263,9 @@ def _fit_sorted(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
 Maker = Callable[[], Any]  # a pilot that is not fitted yet
 
 
-def _winner(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> tuple[str, Maker]:
+def _winner(
+    X: FloatArray, y: FloatArray, weight: FloatArray | None, together: list[list[int]]
+) -> tuple[str, Maker]:
     """Name and maker of the pilot with the smallest squared error on held-out rows."""
     if y.size < FEW:
         return "spline", SplinePilot
@@ -236,9 +275,9 @@ def _winner(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> tuple[st
     if d == 1:
         held.add("jumps and a spline", JumpPilot)
         return held.best
-    if d <= MOST_COLUMNS:
+    if d - sum(len(each) - 1 for each in together) <= MOST_COLUMNS:
         drawn = np.random.default_rng(0).permutation(y.size)[:LEARNED_ON]
-        scales = length_scales(X[drawn], y[drawn])
+        scales = length_scales(X[drawn], y[drawn], together)
         held.add("Gaussian process", lambda: KernelPilot(scales))
     if held.add("spline and boosted trees", BoostedPilot):
         held.add("spline and deeper boosted trees", lambda: BoostedPilot(DEEPER))

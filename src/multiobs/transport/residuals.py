@@ -12,7 +12,7 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.statistics import Statistic
-from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
+from multiobs.transport.pilots import Indicators, Piloted, fit_pilot, one_thread
 from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
 
@@ -139,16 +139,14 @@ def leverage_corrected(
         Draws the pairs.
     """
     pilot = residuals.pilot
-    spline = None if pilot is None else pilot.smooth
-    if spline is None or tuples.arity < 2:
+    if pilot is None or pilot.smooth is None or tuples.arity < 2:
         return residuals
     m = tuples.arity
     size = max(PAIRS // (m * (m - 1) // 2), 200)
     drawn = tuples.sample(min(size, tuples.count()), rng).members
     # All pairs of a tuple: its first two members may be nearer than the others.
     first, second = (drawn[:, each].reshape(-1) for each in np.triu_indices(m, 1))
-    with one_thread():
-        share = float(np.mean(spline.pair_share(X[first], X[second])))
+    share = float(np.mean(pilot.pair_share(X[first], X[second])))
     return replace(residuals, labels=residuals.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
 
 
@@ -158,6 +156,8 @@ def residuals_of(
     X: FloatArray,
     y: FloatArray,
     weight: FloatArray | None,
+    *,
+    indicators: Indicators = (),
 ) -> Residuals:
     """Measure labels from a pilot of their mean.
 
@@ -169,6 +169,8 @@ def residuals_of(
         Must declare what a shift does to it.
     X, y, weight : ndarray
         Positions (n, d), labels (n,) or (n, s), weights (n,) or None.
+    indicators : tuple of (int, int)
+        First and last-plus-one column of X that belong to each category.
     """
     if kind is None:
         return Residuals(y, None, None)
@@ -178,7 +180,7 @@ def residuals_of(
             f"got {kind!r}"
         )
     columns = y[:, None] if y.ndim == 1 else y
-    pilots = [fit_pilot(X, columns[:, c], weight) for c in range(columns.shape[1])]
+    pilots = [fit_pilot(X, columns[:, c], weight, indicators) for c in range(columns.shape[1])]
     levels = np.stack([pilot.at_rows for pilot in pilots], axis=1)
     left = columns - levels
     labels = left[:, 0] if y.ndim == 1 else left

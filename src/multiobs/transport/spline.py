@@ -76,8 +76,10 @@ class SplinePilot:
         weight = weight * (rows / weight.sum())  # mean one, so that n RSS keeps its meaning
         self._centre = float(np.average(y, weights=weight))
         if before is None:
-            intervals = _intervals(rows, d)
-            self._axes = [spline_axis(X[:, j], intervals) for j in range(d)]
+            # two values, as of an indicator, need no more than a line and no share of the knots
+            curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
+            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
+            self._axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
         else:
             self._axes = before._axes
         self._columns = [j for j in range(d) if self._axes[j].width > 0]
@@ -262,6 +264,10 @@ def _additive(
                     best, logs = score, moved
     _, coefficients, inverse, df = solve(logs)
     return coefficients, inverse, df
+
+
+def _two_valued(x: FloatArray) -> bool:
+    return bool(np.all((x == x.min()) | (x == x.max())))
 
 
 def _intervals(rows: int, d: int) -> int:
