@@ -2,7 +2,8 @@
 Prediction intervals that follow x: conformal calibration
 =========================================================
 
-A fitted spread (here Gini's mean difference) says how wide a prediction interval should be *relative to other x*.
+A fitted spread (here Gini's mean difference) says how wide a prediction interval should be
+*relative to other x*.
 Split-conformal calibration makes the coverage right: whatever the law, 90 % of new labels fall
 inside on average.
 """
@@ -50,18 +51,33 @@ left = X_new[:, 0] < 0.25
 right = X_new[:, 0] > 0.75
 for name, width in (("constant", constant), ("scaled", scaled * spread.predict(X_new))):
     inside = new_error <= width
-    print(f"{name:9s} all {inside.mean():.1%}, left {inside[left].mean():.1%}, "
-          f"right {inside[right].mean():.1%}")
+    print(
+        f"{name:9s} all {inside.mean():.1%}, left {inside[left].mean():.1%}, "
+        f"right {inside[right].mean():.1%}"
+    )
 
 grid = np.linspace(0, 1, 200)[:, None]
 middle, width = mean.predict(grid), scaled * spread.predict(grid)
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(X_new[:1000, 0], y_new[:1000], ".", ms=3, color=BLUE, alpha=0.4, mew=0)
-ax.fill_between(grid[:, 0], middle - width, middle + width, color=ORANGE, alpha=0.25, lw=0,
-                label="90 %, scaled by the fitted spread")
+ax.fill_between(
+    grid[:, 0],
+    middle - width,
+    middle + width,
+    color=ORANGE,
+    alpha=0.25,
+    lw=0,
+    label="90 %, scaled by the fitted spread",
+)
 for sign in (-1, 1):
-    ax.plot(grid, middle + sign * constant, "--", color=GREEN, lw=1.2,
-            label="90 %, constant width" if sign > 0 else None)
+    ax.plot(
+        grid,
+        middle + sign * constant,
+        "--",
+        color=GREEN,
+        lw=1.2,
+        label="90 %, constant width" if sign > 0 else None,
+    )
 ax.set(xlabel="x", ylabel="y")
 ax.legend(frameon=False, loc="upper left")
 plt.show()

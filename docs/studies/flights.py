@@ -120,7 +120,9 @@ def main() -> None:
     axes[0].plot(at, air[first], "o", ms=3, color=BLUE, mew=0, label="one flight a place")
     axes[0].set(xlabel="distance (miles)", ylabel="air time (minutes)", title="what a method sees")
     order = np.argsort(at[:, 0])
-    axes[1].plot(at, truth, "o", ms=3, color=GREY, mew=0, label="truth, from all flights of a place")
+    axes[1].plot(
+        at, truth, "o", ms=3, color=GREY, mew=0, label="truth, from all flights of a place"
+    )
     colours = {same: ORANGE, peer: GREEN, "quantile forest": BLUE}
     for name, colour in colours.items():
         axes[1].plot(at[order], shown[name][0][order], color=colour, lw=1.6, label=name)

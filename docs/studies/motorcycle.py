@@ -51,8 +51,16 @@ def main() -> None:
         value, low, high, freedom = replicate_limits(x[:, 0], y, inside)
         ties.append((value, low, high))
         rows.append(
-            [phase, str(inside.sum()), f"{fitted[k]:.1f}", f"{band[k, 0]:.1f} to {band[k, 1]:.1f}"]
-            + [f"{other[k]:.1f}", f"{value:.1f}", f"{low:.1f} to {high:.1f}", str(freedom)]
+            [
+                phase,
+                str(inside.sum()),
+                f"{fitted[k]:.1f}",
+                f"{band[k, 0]:.1f} to {band[k, 1]:.1f}",
+                f"{other[k]:.1f}",
+                f"{value:.1f}",
+                f"{low:.1f} to {high:.1f}",
+                str(freedom),
+            ]
         )
     head = ["phase", "rows", "sd (g), ours", "95 % limits", "squared residuals"]
     head += ["equal times only", "95 % limits", "degrees of freedom"]
@@ -78,19 +86,33 @@ def main() -> None:
     edges = np.array([x.min(), *CUTS, x.max()])
     for k in range(4):
         span = edges[k : k + 2]
-        label = (lambda text, k=k: text if k == 0 else None)
+        shown = k == 0  # one entry of the legend each
         axes[1].fill_between(
-            span, *np.repeat(band[k][:, None], 2, axis=1), color=ORANGE, alpha=0.2, lw=0,
-            label=label("95 % limits"),
+            span,
+            *np.repeat(band[k][:, None], 2, axis=1),
+            color=ORANGE,
+            alpha=0.2,
+            lw=0,
+            label="95 % limits" if shown else None,
         )
-        axes[1].plot(span, [fitted[k]] * 2, color=ORANGE, lw=2, label=label("multiobs"))
+        axes[1].plot(span, [fitted[k]] * 2, color=ORANGE, lw=2, label="multiobs" if shown else None)
         axes[1].plot(
-            span, [other[k]] * 2, ":", color=GREY, lw=2, label=label("squared residuals")
+            span,
+            [other[k]] * 2,
+            ":",
+            color=GREY,
+            lw=2,
+            label="squared residuals" if shown else None,
         )
         value, low, high = ties[k]
         axes[1].errorbar(
-            span.mean(), value, [[value - low], [high - value]], fmt="o", color=BLUE, capsize=3,
-            label=label("equal times only"),
+            span.mean(),
+            value,
+            [[value - low], [high - value]],
+            fmt="o",
+            color=BLUE,
+            capsize=3,
+            label="equal times only" if shown else None,
         )
     axes[1].set(xlabel="time after impact (ms)", ylabel="standard deviation (g)", ylim=(0, 55))
     axes[1].legend(frameon=False, loc="upper left")

@@ -11,7 +11,7 @@ from multiobs import MultiObservationRegressor, samplers, scoring, statistics
 
 
 def load():
-    """Returns in per cent and the VIX of the evening before, as daily variance, where both exist."""
+    """Returns in per cent, and the VIX of the evening before as a daily variance."""
     price = arch.data.sp500.load()["Adj Close"]
     vix = arch.data.vix.load()["vix"]
     returns = (100 * price.pct_change()).dropna()
@@ -52,9 +52,7 @@ def main() -> None:
     held = y[test][known]
     rows, scores = [], {}
     for loss in ("squared", "gamma"):
-        scores[loss] = scoring.compare(
-            "variance", when, held, forecasts, errors="hac", loss=loss
-        )
+        scores[loss] = scoring.compare("variance", when, held, forecasts, errors="hac", loss=loss)
     for name in forecasts:
         row = [name, f"{forecasts[name].mean():.2f}"]
         for table in scores.values():
