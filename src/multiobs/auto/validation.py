@@ -53,12 +53,16 @@ def by_validation(
     nothing = Tuples(np.empty((0, m), dtype=np.int64), n)  # each half has tuples of its own
     plain = replace(residuals, scale=None)
     whole = Problem(statistic, X, place, plain, nothing, working.weight, SAME_UNITS)
+    # Neighbours in several columns are far: a change of the mean between them is not spread.
+    moved = place.shape[1] > 1 and residuals.pilot is not None and not residuals.located
+    judged = residuals.labels if moved and residuals.scale is None else y
     for side in (0, 1):
         inside, outside = np.sort(order[half == side]), np.sort(order[half != side])
         codes = None if working.groups is None else working.groups[inside]
         design = make_design(None, X[inside], intercept=True)
-        fresh = narrowest(place.shape[1], m).build(place[outside], m, rng)
-        held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), y[outside])
+        folds = None if not moved or residuals.folds is None else residuals.folds[outside]
+        fresh = narrowest(place.shape[1], m).build(place[outside], m, rng, folds)
+        held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), judged[outside])
         for i, option in enumerate(options):
             tuples = option.build(place[inside], m, rng, codes)
             if tuples.count() == 0:
