@@ -36,9 +36,10 @@ def progress(
                 share = min(done / total, 1.0) if total else 1.0
                 bar = "#" * round(24 * share)
                 left = (now - start) * (1 - share) / share
-                sys.stderr.write(f"\r[{bar:<24}] {share:4.0%} of {what}, {left:.0f} s left ")
+                pace = f"{done / (now - start):.3g}/s, {left:.0f} s left"
+                sys.stderr.write(f"\r[{bar:<24}] {share:4.0%} of {what}, {pace} ")
                 sys.stderr.flush()
     finally:
         if written:
-            sys.stderr.write("\r" + " " * 70 + "\r")
+            sys.stderr.write("\r" + " " * 80 + "\r")
             sys.stderr.flush()

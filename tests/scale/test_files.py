@@ -48,3 +48,21 @@ def test_several_numeric_columns_are_refused(rows, table):
 def test_smooth_terms_are_refused(rows, table):
     with pytest.raises(ValueError, match="features must be a transformer or None by parts"):
         fit(table(*rows("plain", 50)), "x", "y", features="smooth")
+
+
+def test_the_bar_says_how_fast_it_goes(monkeypatch):
+    import io
+    import sys
+    import time
+
+    from multiobs._progress import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    clock = iter(range(0, 1000, 5))
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    assert list(progress([10, 10, 20], 40, "rows", float)) == [10, 10, 20]
+    assert " 50% of rows, 2/s, 10 s left" in sys.stderr.getvalue()
