@@ -16,7 +16,6 @@ from multiobs.scoring._heldout import HeldOut, held_out
 from multiobs.scoring._moved import Moved
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import RootLoss
 
 Instruments = Literal["constant", "linear"] | npt.ArrayLike
 
@@ -279,9 +278,10 @@ def _shift(statistic: Statistic, held: HeldOut, r: FloatArray) -> tuple[float, f
         slope = -1.0 if statistic.chi is None else -held.mean(statistic.chi(Y))
         return -V / slope, slope
     loss = statistic.loss
-    if isinstance(loss, RootLoss):
-        a = held.mean(loss.quadratic(Y))
-        b = held.mean(2.0 * loss.quadratic(Y) * r + loss.linear(Y))
+    if loss.quadratic_kernels is not None:
+        _, linear, quadratic = loss.quadratic_kernels
+        a = held.mean(quadratic(Y))
+        b = held.mean(2.0 * quadratic(Y) * r + linear(Y))
         root = b * b + 4.0 * a * V
         if root < 0:
             return np.nan, np.nan

@@ -13,7 +13,6 @@ from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import LossName, fixed_loss
 from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import BregmanLoss
 
 
 @final
@@ -94,9 +93,9 @@ def decompose(
     fixed = fixed_loss(chosen, held, loss)
     r = held.at(prediction)
     better = recalibrate(chosen, held, r)
-    if isinstance(fixed.statistic.loss, BregmanLoss) and not np.all(better > 0):
+    if not np.all(better > fixed.statistic.loss.domain[0]):
         raise ValueError(
-            f"a {fixed.statistic.loss.kind} decomposition needs a positive recalibrated forecast, "
+            f"a {loss} decomposition needs a positive recalibrated forecast, "
             f"got {float(better.min()):g}: the lowest forecasts met only zeros"
         )
     own, recalibrated = fixed.mean(r), fixed.mean(better)

@@ -161,7 +161,7 @@ def held_out(
     inside = from_tuples(statistic, tuples, here.place, labels[present], share)
     members = present[inside.members]
     if moved is None:
-        if not isinstance(sampler, Sampler):
+        if isinstance(sampler, str):
             warn_far(at.place, members)
         return HeldOut(at.place, labels, members, inside.weight)
     residual, level = np.zeros_like(labels), None

@@ -16,7 +16,7 @@ from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.scoring._heldout import HeldOut
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import BregmanLoss, CallableLoss, PolynomialLoss, RootLoss
+from multiobs.statistics.losses import Loss
 from multiobs.transport.spline import SplinePilot
 
 LossName = Literal["default", "squared", "gamma", "qlike", "poisson"]
@@ -46,12 +46,13 @@ class FixedLoss:
     def values(self, r: FloatArray) -> FloatArray:
         """Loss of each metasample at predictions r (t,)."""
         loss = self.statistic.loss
-        if isinstance(loss, BregmanLoss) and not np.all(r > 0):
-            raise ValueError(
-                f"a {loss.kind} score needs positive predictions, got {float(np.min(r)):g}"
-            )
-        if isinstance(loss, RootLoss):
-            return self._quartic(loss, r)
+        low, high = loss.domain
+        if not np.all((r > low) & (r < high)):
+            worst = float(np.min(r) if np.min(r) <= low else np.max(r))
+            rule = "positive predictions" if low == 0.0 else f"predictions above {low:g}"
+            raise ValueError(f"this score needs {rule}, got {worst:g}")
+        if loss.quadratic_kernels is not None:
+            return self._quartic(r)
         return loss.value(r, self.held.Y)
 
     def mean(self, r: FloatArray) -> float:
@@ -63,15 +64,7 @@ class FixedLoss:
         psi, loss = self.statistic.psi, self.statistic.loss
         if psi is None or self.statistic.chi is not None:
             return None
-        if isinstance(loss, BregmanLoss):
-            h = psi(self.held.Y)
-            if np.any(h < 0) or (loss.kind == "gamma" and np.any(h == 0)):
-                return None
-            safe = np.where(h > 0, h, 1.0)
-            return 1.0 + np.log(safe) if loss.kind == "gamma" else h - h * np.log(safe)
-        if isinstance(loss, PolynomialLoss):
-            return np.zeros(self.held.weight.size)
-        return None
+        return loss.perfect(psi(self.held.Y))
 
     def best_constant(self) -> float:
         """Return the constant of least mean loss on these metasamples."""
@@ -80,11 +73,7 @@ class FixedLoss:
         if statistic.psi is not None:
             top = held.mean(statistic.psi(Y))
             return top if statistic.chi is None else top / held.mean(statistic.chi(Y))
-        if isinstance(statistic.loss, CallableLoss):
-            return self._searched()
-        degree = 4 if isinstance(statistic.loss, RootLoss) else None
-        if isinstance(statistic.loss, PolynomialLoss):
-            degree = statistic.loss.degree
+        degree = statistic.loss.degree
         return self._searched() if degree is None else self._turning_point(degree)
 
     def _turning_point(self, degree: int) -> float:
@@ -120,12 +109,14 @@ class FixedLoss:
             return 0.0, 2.0 * unit
         return float(np.mean(labels)), 4.0 * spread
 
-    def _quartic(self, loss: RootLoss, r: FloatArray) -> FloatArray:
-        Y, c = self.held.Y, self.level
+    def _quartic(self, r: FloatArray) -> FloatArray:
+        Y, c, loss = self.held.Y, self.level, self.statistic.loss
+        kernels = loss.quadratic_kernels
         assert c is not None
+        assert kernels is not None
         if loss.deviations is not None:  # measured from c the powers of r and y stay small
             Y, r, c = Y - c[:, None], r - c, np.zeros_like(c)
-        a, b, d = loss.quadratic(Y), loss.linear(Y), loss.constant(Y)
+        d, b, a = (kernel(Y) for kernel in kernels)
         return np.asarray(
             a * r**4 / 4 + (b - a * c) * r**3 / 3 + (d - b * c) * r**2 / 2 - c * d * r
         )
@@ -151,7 +142,7 @@ def fixed_loss(
         Level c(x) of a root-type loss at the rows, in place of the pilot's.
     """
     chosen = with_loss(statistic, loss)
-    if not isinstance(chosen.loss, RootLoss):
+    if chosen.loss.quadratic_kernels is None:
         if reference is not None:
             raise ValueError(f"reference belongs to root-type losses, got {statistic!r}")
         return FixedLoss(chosen, held, None)
@@ -170,11 +161,11 @@ def with_loss(statistic: Statistic, loss: LossName) -> Statistic:
     return statistic.with_loss("gamma" if loss == "qlike" else loss)
 
 
-def reference_level(loss: RootLoss, held: HeldOut) -> FloatArray:
+def reference_level(loss: Loss, held: HeldOut) -> FloatArray:
     """Choose the reference level of a root-type loss from the held-out labels, (n,)."""
     n, y = held.n_rows, held.y
     if loss.deviations is None:
-        return np.full(n, loss.level(y))
+        return np.full(n, _level(loss, y))
     if held.residual is None or held.level is None:
         mean = SplinePilot().fit(held.X, y).predict(held.X)
         residual = y - mean
@@ -185,4 +176,10 @@ def reference_level(loss: RootLoss, held: HeldOut) -> FloatArray:
         return mean
     smooth = SplinePilot().fit(held.X, residual**2).predict(held.X)
     spread = np.sqrt(np.maximum(smooth, _SPREAD_FLOOR * average))
-    return np.asarray(mean + spread * loss.level(residual / spread))
+    return np.asarray(mean + spread * _level(loss, residual / spread))
+
+
+def _level(loss: Loss, y: FloatArray) -> float:
+    level = loss.level(y)
+    assert level is not None  # of a root-type loss
+    return level

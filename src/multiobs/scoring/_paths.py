@@ -15,7 +15,6 @@ from multiobs.samplers import Nearby, paper_epsilon
 from multiobs.scoring._heldout import checked_rows
 from multiobs.scoring._score import score
 from multiobs.statistics import Statistic
-from multiobs.statistics.losses import RootLoss
 from multiobs.transport import residuals_of
 
 SAMPLED = 20_000  # tuples from which a mean over a window's tuples is taken
@@ -209,8 +208,9 @@ def _pooled(statistic: Statistic, Y: FloatArray) -> float:
         top = float(statistic.psi(Y).mean())
         return top if statistic.chi is None else top / float(statistic.chi(Y).mean())
     loss = statistic.loss
-    if not isinstance(loss, RootLoss):
+    level = loss.level(Y.reshape(-1))
+    if loss.quadratic_kernels is None or level is None:
         raise ValueError(f"a drift curve needs a mean, ratio or root, got {statistic!r}")
-    a, b, d = (float(k(Y).mean()) for k in (loss.quadratic, loss.linear, loss.constant))
-    sign = 1.0 if loss.level(Y.reshape(-1)) <= -b / (2 * a) else -1.0
+    d, b, a = (float(k(Y).mean()) for k in loss.quadratic_kernels)
+    sign = 1.0 if level <= -b / (2 * a) else -1.0
     return (-b + sign * float(np.sqrt(max(b * b - 4 * a * d, 0.0)))) / (2 * a)

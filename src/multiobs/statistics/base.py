@@ -113,6 +113,20 @@ class Loss(ABC):
 
     @property
     @abstractmethod
+    def degree(self) -> int | None:
+        """The highest power of r, None where it is no polynomial in r."""
+
+    @property
+    @abstractmethod
+    def quadratic_kernels(self) -> tuple[Kernel, Kernel, Kernel] | None:
+        """Kernels d, b and a whose expected d + b r + a r² has the statistic as a root, or None."""
+
+    @abstractmethod
+    def perfect(self, psi: FloatArray) -> FloatArray | None:
+        """The least loss (t,) a prediction can have where the kernel is psi (t,), if finite."""
+
+    @property
+    @abstractmethod
     def derivative(self) -> tuple["Factor", ...]:
         r"""The derivative in r as a sum of :math:`h(y)\,(r-c)^a r^b`; empty if it is not one."""
 
@@ -156,6 +170,16 @@ class TupleLoss(Loss):
     @property
     @final
     def deviations(self) -> float | None:
+        return None
+
+    @property
+    @final
+    def degree(self) -> int | None:
+        return None
+
+    @property
+    @final
+    def quadratic_kernels(self) -> tuple[Kernel, Kernel, Kernel] | None:
         return None
 
     @property

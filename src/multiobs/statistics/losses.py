@@ -97,6 +97,13 @@ class PolynomialLoss(Loss):
         return None
 
     @property
+    def quadratic_kernels(self) -> tuple[Kernel, Kernel, Kernel] | None:
+        return None
+
+    def perfect(self, psi: FloatArray) -> FloatArray | None:
+        return np.zeros_like(psi)
+
+    @property
     def derivative(self) -> tuple[Factor, ...]:
         return tuple(Factor(h * float(k), 0, k - 1) for k, h in self.sums)
 
@@ -191,6 +198,17 @@ class RootLoss(Loss):
         return None
 
     @property
+    def degree(self) -> int:
+        return 4
+
+    @property
+    def quadratic_kernels(self) -> tuple[Kernel, Kernel, Kernel]:
+        return self.constant, self.linear, self.quadratic
+
+    def perfect(self, psi: FloatArray) -> FloatArray | None:
+        return None
+
+    @property
     def derivative(self) -> tuple[Factor, ...]:
         return tuple(Factor(h, 1, k - 2) for k, h in self.sums)
 
@@ -242,6 +260,12 @@ class BregmanLoss(TupleLoss):
     def start(self, Y: FloatArray) -> float | None:
         return float(np.mean(self.psi(Y)))
 
+    def perfect(self, psi: FloatArray) -> FloatArray | None:
+        if np.any(psi < 0) or (self.kind == "gamma" and np.any(psi == 0)):
+            return None
+        safe = np.where(psi > 0, psi, 1.0)
+        return 1.0 + np.log(safe) if self.kind == "gamma" else psi - psi * np.log(safe)
+
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         psi = self.psi(Y)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -282,6 +306,9 @@ class CallableLoss(TupleLoss):
         return (-inf, inf)
 
     def start(self, Y: FloatArray) -> float | None:
+        return None
+
+    def perfect(self, psi: FloatArray) -> FloatArray | None:
         return None
 
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
