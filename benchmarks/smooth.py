@@ -1,6 +1,6 @@
 """Smooth classes against R's mgcv and GCV splines of a plug-in, on curves of several shapes.
 
-``python -m benchmarks.smooth --trials 8 --rows 300 1000 --out docs/_static/quality/smooth.csv``
+``python -m benchmarks.smooth --trials 20 --rows 300 1000 5000 --out smooth.csv``
 
 The curves here are for the table only: constants were chosen on others.  mgcv (Debian's
 r-cran-mgcv) runs where ``Rscript`` is found: ``gaulss()``, and a REML Gamma-log smooth of squared
@@ -153,8 +153,8 @@ def measure(law: Law, statistic: str, trials: int) -> dict[str, object]:
 def main() -> None:
     """Run the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=8)
-    parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000])
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000, 5000])
     parser.add_argument("--statistics", nargs="+", default=list(STATISTICS))
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
@@ -164,10 +164,10 @@ def main() -> None:
             for labels in ("normal", "gamma"):
                 for curve in CURVES:
                     found.append(measure(Law(curve, labels, n), statistic, given.trials))
-        with given.out.open("w", newline="") as file:  # after each statistic: runs are long
-            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(found)
+                    with given.out.open("w", newline="") as file:  # a long run may be cut short
+                        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+                        writer.writeheader()
+                        writer.writerows(found)
 
 
 if __name__ == "__main__":
