@@ -70,7 +70,7 @@ class Fitted:
     seed : SeedSequence
         Of the replicates of a bootstrap.
     known : Covariance or None
-        Of the coefficients, where it was computed from more rows than the problem holds.
+        Of the coefficients, where the fit computed it, or from more rows than the problem holds.
     rows : int or None
         How many rows there were, where the problem of the result holds only a sample of them.
     """

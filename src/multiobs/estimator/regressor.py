@@ -367,11 +367,12 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         design = make_design(features, problem.X, bool(self.fit_intercept))
         strength = alpha * problem.units.penalty if alpha else 0.0
         result = fit_linear(problem, design, strength)
-        reasons, unshrunken = ready.reasons, None
+        reasons, unshrunken, known = ready.reasons, None, None
         many = design.transformer is None and design.spread.size >= MANY_COLUMNS
         if alpha is None and self.sampler == "auto" and many:
-            unshrunken = result
-            result = shrink(Inference(result), ready.sampler)
+            unshrunken, errors = result, Inference(result)
+            result = shrink(errors, ready.sampler)
+            known = vars(errors).get("covariance")  # not computed where rows are many
             reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
         plan = FitPlan(reasons, result.branches, result.solution.solver)
         names = column_names(door, design.transformer, found)
@@ -384,6 +385,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             found,
             names,
             unshrunken,
+            known=known,
         )
 
 

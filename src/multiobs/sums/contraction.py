@@ -21,7 +21,7 @@ from multiobs.statistics.kernels import (
     constant,
     same_category,
 )
-from multiobs.sums import moments, programs, series
+from multiobs.sums import moments, programs, series, wide
 from multiobs.sums.features import Affine, Features, Lifted, assemble, split_constants
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, shown
@@ -342,6 +342,9 @@ def _running(
     y: FloatArray,
     weight: FloatArray | None,
 ) -> list[FloatArray]:
+    columns = int(Z.intercept) + Z.X.shape[1] if isinstance(Z, Affine) else Z.shape[1]
+    if columns > wide.WIDE and max(k for k, _ in kernels) <= 2:
+        return [_wide(tuples, kernel, k, Z, y, weight) for k, kernel in kernels]
     tasks = [(kernel, k) for k, kernel in kernels]
     totals = None
     if isinstance(Z, Affine):  # the compiled loop makes the columns of the rows it has in hand
@@ -366,6 +369,25 @@ def _running(
         assemble(total, k, tuples.arity, Z.shape[1], fixed, varying)
         for total, (k, _) in zip(totals, kernels, strict=True)
     ]
+
+
+def _wide(
+    tuples: Windows | Graph,
+    kernel: Monomials,
+    k: int,
+    Z: FloatArray | Affine,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Sums of the first two powers of many features."""
+    columns = Z.columns() if isinstance(Z, Affine) else Z
+    if k == 2:
+        return wide.pair_total(tuples, kernel, columns, y, weight)
+    ones = np.ones((tuples.n_rows, 1))
+    by_row = wide.row_totals(tuples, kernel, ones, None, y, weight)[:, 0]
+    if k == 1:
+        return np.asarray(by_row @ columns / tuples.arity)
+    return np.asarray(by_row.sum() / tuples.arity)
 
 
 def same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:

@@ -13,6 +13,7 @@ from math import factorial
 from typing import final
 
 import numpy as np
+from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import window_sums
@@ -121,6 +122,14 @@ class Chunk(ABC):
     def hand_back(self, D: FloatArray, out: FloatArray) -> None:
         """Add Σ over anchors i of row j, and columns c, of F[j, c] D[i, c] to ``out[j]``."""
 
+    @abstractmethod
+    def feature_sums(self, column: int, Z: FloatArray) -> FloatArray:
+        """Sums over partners of one column of F times features Z (n, q), (anchors, q)."""
+
+    @abstractmethod
+    def feature_back(self, column: int, D: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Rows, and for each F times the sum of D (anchors, q) over the anchors that reach it."""
+
 
 def _levels(y: FloatArray, stop: IntArray) -> FloatArray:
     """Return a typical label of each run of overlapping windows, (rows, s) or (1, s).
@@ -166,11 +175,21 @@ class WindowChunk(Chunk):
         self.sums = window_sums(self.F, self.lo, self.hi)
 
     def hand_back(self, D: FloatArray, out: FloatArray) -> None:
+        value = np.einsum("jc,jc->j", self.F, self._reached(D))
+        np.add.at(out, self.rows, value)  # a row may recur, in the leaves of several trees
+
+    def feature_sums(self, column: int, Z: FloatArray) -> FloatArray:
+        return window_sums(self.F[:, column, None] * Z[self.rows], self.lo, self.hi)
+
+    def feature_back(self, column: int, D: FloatArray) -> tuple[IntArray, FloatArray]:
+        return self.rows, self.F[:, column, None] * self._reached(D)
+
+    def _reached(self, D: FloatArray) -> FloatArray:
+        """Sum of D over the anchors whose window reaches each place."""
         place = np.arange(self.rows.size, dtype=np.int64)
         lo = np.searchsorted(self.hi, place, side="right").astype(np.int64)
         hi = np.maximum(np.minimum(place, self.lo.size), lo)
-        value = np.einsum("jc,jc->j", self.F, window_sums(D, lo, hi))
-        np.add.at(out, self.rows, value)  # a row may recur, in the leaves of several trees
+        return window_sums(np.ascontiguousarray(D), lo, hi)
 
 
 @final
@@ -209,6 +228,19 @@ class GraphChunk(Chunk):
         value = np.einsum("ec,ec->e", self.F, D[self.of_edge])
         out += np.bincount(self.partners, weights=value, minlength=out.size)
 
+    def feature_sums(self, column: int, Z: FloatArray) -> FloatArray:
+        return np.asarray(self._edges(column, Z.shape[0]) @ Z)
+
+    def feature_back(self, column: int, D: FloatArray) -> tuple[IntArray, FloatArray]:
+        n = int(self.partners.max(initial=-1)) + 1
+        return np.arange(n, dtype=np.int64), np.asarray(self._edges(column, n).T @ D)
+
+    def _edges(self, column: int, n: int) -> sparse.csr_array:
+        """One column of F as a matrix of anchors by rows."""
+        pointers = np.concatenate([[0], np.cumsum(self.n_partners)]).astype(np.int64)
+        shape = (self.anchors.size, n)
+        return sparse.csr_array((self.F[:, column], self.partners, pointers), shape=shape)
+
 
 def chunks(
     tuples: Windows | Graph,
@@ -216,18 +248,20 @@ def chunks(
     columns: Sequence[Column],
     degree: int,
     centred: bool,
+    *,
+    largest: int = 1 << 15,
 ) -> Iterator[Chunk]:
     """Cut the anchors into runs that fit the cache but stay longer than a window."""
     if isinstance(tuples, Windows):
         n = tuples.order.size
         width = tuples.n_partners
         typical, widest = (int(width.mean()), int(width.max())) if n else (0, 0)
-        size = max(min(max(16 * typical, 2048), 1 << 15), widest // 2)
+        size = max(min(max(16 * typical, 2048), largest), widest // 2, 1)
         for first in range(0, n, size):
             last = min(first + size, n)
             yield WindowChunk(tuples, rows, columns, degree, first, last, centred)
         return
-    held = max(1, (1 << 20) // max(1, len(columns)))  # edges at once
+    held = max(1, min(1 << 20, 32 * largest) // max(1, len(columns)))  # edges at once
     first = 0
     while first < tuples.n_rows:
         last = int(np.searchsorted(tuples.indptr, tuples.indptr[first] + held, side="right")) - 1
@@ -255,9 +289,10 @@ class Evaluator:
         self.where = {column: i for i, column in enumerate(self.columns)}
         self.centred = all(kernel.shift_invariant for kernel, _ in kernels)
 
-    def chunks(self, tuples: Windows | Graph) -> Iterator[Chunk]:
-        """Chunks of the tuples with the plain sums that the kernels need."""
-        return chunks(tuples, self.rows, self.columns, self.degree, self.centred)
+    def chunks(self, tuples: Windows | Graph, largest: int = 1 << 15) -> Iterator[Chunk]:
+        """Chunks of at most so many anchors with the plain sums that the kernels need."""
+        every = self.rows, self.columns, self.degree, self.centred
+        return chunks(tuples, *every, largest=largest)
 
     def block_series(self, chunk: Chunk, block: Block, degree: int) -> Series:
         """Plain sum of one block over the partners, as a series."""

@@ -16,7 +16,7 @@ from multiobs._types import FloatArray
 from multiobs.native import rank_sums
 from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
 from multiobs.statistics.losses import Loss
-from multiobs.sums import moments, series
+from multiobs.sums import moments, series, wide
 from multiobs.sums.contraction import (
     LIMIT,
     Features,
@@ -215,11 +215,23 @@ def _running_scores(
     weight: FloatArray | None,
     by_anchor: bool,
 ) -> FloatArray:
-    U, fixed, varying = split_constants(Z)
     labels = y[:, None] if y.ndim == 1 else y
-    rows = moments.Rows(U, labels, weight)
     out = np.zeros_like(Z)
     todo = list(summed)
+    if Z.shape[1] > wide.WIDE:
+        todo = [each for each in summed if each[0].degree > 2]
+        for term, over in summed:
+            if term.degree <= 2:
+                assert isinstance(term.kernel, Monomials)
+                assert isinstance(over, Windows | Graph)
+                form = term.forms[0] if term.forms else None
+                out += wide.row_totals(
+                    over, term.kernel, Z, form, labels, weight, by_anchor=by_anchor
+                )
+        if not todo:
+            return out
+    U, fixed, varying = split_constants(Z)
+    rows = moments.Rows(U, labels, weight)
     while todo:  # one pass for all terms over the same tuples that may be centred alike
         over, alike = todo[0][1], _invariant(todo[0][0])
         group = [t for t, s in todo if s is over and _invariant(t) == alike]
