@@ -94,4 +94,4 @@ class Fitted:
         about = self.result if self.unshrunken is None else self.unshrunken
         if not isinstance(about, LinearFit) or (self.rows is not None and self.known is None):
             return None
-        return Inference(about, self.known)
+        return Inference(about, self.known, by_parts=self.rows is not None)

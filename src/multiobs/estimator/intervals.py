@@ -22,12 +22,15 @@ from multiobs.inference import (
     bootstrap,
     coefficient_table,
     constant_test,
+    dependence_of,
     limits,
     partial_effects,
     term_tests,
     undersmoothed,
 )
 from multiobs.tuples import effective_count
+
+ClusterLabels = npt.ArrayLike | Literal["serial"] | None
 
 
 class InferenceMixin(ABC):
@@ -70,6 +73,7 @@ class InferenceMixin(ABC):
         *,
         bias: Literal["undersmooth"] | None = None,
         n_bootstrap: int = 200,
+        clusters: ClusterLabels = None,
     ) -> FloatArray:
         """Confidence limits of the statistic at X.
 
@@ -88,6 +92,11 @@ class InferenceMixin(ABC):
             class only.
         n_bootstrap : int
             Replicates of the row bootstrap, with ``estimator=`` only.
+        clusters : array-like (n of the fit,), "serial" or None
+            Which rows depend on each other: labels of clusters (repeated measurements of one
+            subject), or "serial" where rows follow each other in one column of x. ``groups`` of
+            ``fit`` says which rows may be paired, and nothing about errors. Without clusters rows
+            are taken to be independent.
 
         Returns
         -------
@@ -112,25 +121,34 @@ class InferenceMixin(ABC):
         if isinstance(result, AdditiveFit):
             if bias is not None:
                 raise ValueError("bias must be None with smooth features or a link, got " + bias)
+            self._additive(clusters)
             return result.interval(at, level, method)
         if not isinstance(result, RegressorFit):
-            known = self._linear("predict_interval")
+            known = self._linear("predict_interval", clusters)
             if bias is not None:
                 if self._fitted.rows is not None:
                     raise ValueError("bias must be None for a fit by parts, got 'undersmooth'")
-                known = Inference(undersmoothed(known.fit, np.random.default_rng(0)))
+                narrow = undersmoothed(known.fit, np.random.default_rng(0))
+                known = Inference(narrow, dependence=known.dependence)
             return known.interval(at, level, method)
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
         count = _check.integer("n_bootstrap", n_bootstrap, low=2)
         held = self._fitted.replicates
-        if count not in held:
-            held[count] = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs)
-        error = held[count].standard_errors(at) * result.problem.units.factor
+        dependence = dependence_of(clusters, result.problem.place)
+        if count not in held or dependence is not None:
+            found = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs, dependence)
+        else:
+            found = held[count]
+        if dependence is None:
+            held[count] = found
+        error = found.standard_errors(at) * result.problem.units.factor
         domain = self._fitted.statistic.domain
         return limits(result.predict(at), error, np.inf, level, method, domain)
 
-    def wald_test(self, R: npt.ArrayLike, q: npt.ArrayLike = 0.0) -> TestResult:
+    def wald_test(
+        self, R: npt.ArrayLike, q: npt.ArrayLike = 0.0, *, clusters: ClusterLabels = None
+    ) -> TestResult:
         """Test the linear hypotheses R b = q about b = (intercept, slopes).
 
         Parameters
@@ -139,13 +157,21 @@ class InferenceMixin(ABC):
             One row for each hypothesis.
         q : array-like (h,) or float
             Values under the hypothesis.
+        clusters : array-like, "serial" or None
+            Which rows depend on each other, as in :meth:`predict_interval`.
         """
         rows, values = np.asarray(R, dtype=np.float64), np.asarray(q, dtype=np.float64).reshape(-1)
-        result = self._additive()
-        return (self._linear("wald_test") if result is None else result).wald(rows, values)
+        result = self._additive(clusters)
+        known = self._linear("wald_test", clusters) if result is None else result
+        return known.wald(rows, values)
 
-    def test_constant(self) -> TestResult:
+    def test_constant(self, *, clusters: ClusterLabels = None) -> TestResult:
         """Test whether the statistic is constant in x, within the linear class.
+
+        Parameters
+        ----------
+        clusters : array-like, "serial" or None
+            Which rows depend on each other, as in :meth:`predict_interval`.
 
         Examples
         --------
@@ -156,8 +182,10 @@ class InferenceMixin(ABC):
         >>> MultiObservationRegressor("variance").fit(x, y).test_constant().p_value < 0.01
         True
         """
-        result = self._additive()
-        return self._linear("test_constant").constant() if result is None else constant_test(result)
+        result = self._additive(clusters)
+        if result is not None:
+            return constant_test(result)
+        return self._linear("test_constant", clusters).constant()
 
     def partial_effects(self, level: float = 0.95, n_points: int = 100) -> list[PartialEffect]:
         """Return each term of a smooth class with its band, on the scale of its link.
@@ -185,25 +213,29 @@ class InferenceMixin(ABC):
         points = _check.integer("n_points", n_points, low=2)
         return partial_effects(result, result.problem.X, level, points)
 
-    def summary(self, level: float = 0.95) -> Summary | TermSummary:
+    def summary(
+        self, level: float = 0.95, *, clusters: ClusterLabels = None
+    ) -> Summary | TermSummary:
         """Table of coefficients, or of smooth terms, under shared labels; ``print`` it.
 
         Parameters
         ----------
         level : float
             Nominal coverage of the limits.
+        clusters : array-like, "serial" or None
+            Which rows depend on each other, as in :meth:`predict_interval`.
 
         Returns
         -------
         Summary
             Has ``to_frame()``.
         """
-        smooth = self._additive()
+        smooth = self._additive(clusters)
         if smooth is not None and smooth.linear is None:
             return self._terms(smooth)
         if smooth is not None:
             return self._linked(smooth, level)
-        known, fitted = self._linear("summary"), self._fitted
+        known, fitted = self._linear("summary", clusters), self._fitted
         problem = known.fit.problem
         more = (fitted.rows or problem.n_rows) / problem.n_rows
         table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
@@ -263,11 +295,15 @@ class InferenceMixin(ABC):
             ("Status", result.status.name.lower().replace("_", " ")),
         )
 
-    def _additive(self) -> AdditiveFit | None:
+    def _additive(self, clusters: ClusterLabels = None) -> AdditiveFit | None:
         """Return the fitted smooth or linked class, None for another."""
         check_is_fitted(self)
         result = self._fitted.result
-        return result if isinstance(result, AdditiveFit) else None
+        if not isinstance(result, AdditiveFit):
+            return None
+        if clusters is not None:
+            raise ValueError("clusters must be None with smooth features or a link, got labels")
+        return result
 
     def _names(self, known: Inference) -> tuple[str, ...]:
         return self._column_names(known.fit.design)
@@ -282,11 +318,12 @@ class InferenceMixin(ABC):
         known = self._linear("summary")
         return np.concatenate([[intercept], slopes]) if known.fit.design.intercept else slopes
 
-    def _linear(self, what: str) -> Inference:
+    def _linear(self, what: str, clusters: ClusterLabels = None) -> Inference:
         check_is_fitted(self)
         known = self._fitted.inference
         if known is not None:
-            return known
+            dependence = dependence_of(clusters, known.fit.problem.place)
+            return known if dependence is None else Inference(known.fit, dependence=dependence)
         if isinstance(self._fitted.result, RegressorFit):
             raise AttributeError(
                 f"{what} needs the linear class, got a fit with estimator=: predict_interval works "

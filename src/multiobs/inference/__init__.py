@@ -3,6 +3,7 @@
 from multiobs.inference import bootstrap
 from multiobs.inference.additive import AdditiveFit, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
+from multiobs.inference.dependence import Dependence, dependence_of
 from multiobs.inference.fitted import Inference
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
 from multiobs.inference.parts import (
@@ -29,6 +30,7 @@ from multiobs.inference.wald import TestResult, varying_directions, wald
 __all__ = [
     "AdditiveFit",
     "Covariance",
+    "Dependence",
     "Inference",
     "Leverages",
     "Method",
@@ -47,6 +49,7 @@ __all__ = [
     "drawn_blocks",
     "leverage_sums",
     "leverages",
+    "dependence_of",
     "limits",
     "overlap_sums",
     "fit_part",

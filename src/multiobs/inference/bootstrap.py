@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from multiobs._progress import progress
 from multiobs._types import FloatArray
 from multiobs.fit import Problem, RegressorFit, fit_regressor
+from multiobs.inference.dependence import Dependence
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.variance import meat
 from multiobs.statistics import Statistic
@@ -46,7 +47,11 @@ class Replicates:
 
 
 def replicate(
-    fit: RegressorFit, n_replicates: int, seed: np.random.SeedSequence, n_jobs: int | None
+    fit: RegressorFit,
+    n_replicates: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    dependence: Dependence | None = None,
 ) -> Replicates:
     """Refit the regressor under random row weights.
 
@@ -60,21 +65,31 @@ def replicate(
         Each replicate has its own child, so the result does not depend on ``n_jobs``.
     n_jobs : int or None
         Processes, as in joblib.
+    dependence : Dependence, optional
+        How rows depend on each other: those of one unit are weighted alike.
     """
     seeds = seed.spawn(n_replicates)
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_one)(fit.problem, fit.template, child) for child in seeds
+        delayed(_one)(fit.problem, fit.template, child, dependence) for child in seeds
     )
     found = list(progress(work, n_replicates, "replicates"))
     constants = np.array([constant for _, constant in found])
     spread = float(constants.std(ddof=1))
-    scale = constant_error(fit.problem) / spread if spread > 0 else 1.0
+    scale = constant_error(fit.problem, dependence) / spread if spread > 0 else 1.0
     return Replicates([model for model, _ in found], scale)
 
 
-def _one(problem: Problem, template: Any, seed: np.random.SeedSequence) -> tuple[Any, float]:
+def _one(
+    problem: Problem,
+    template: Any,
+    seed: np.random.SeedSequence,
+    dependence: Dependence | None,
+) -> tuple[Any, float]:
     rng = np.random.default_rng(seed)
-    weight: FloatArray = np.asarray(rng.exponential(size=problem.n_rows))
+    if dependence is None:
+        weight: FloatArray = np.asarray(rng.exponential(size=problem.n_rows))
+    else:
+        weight = dependence.weights(rng)
     if problem.weight is not None:
         weight = weight * problem.weight
     fitted = fit_regressor(replace(problem, weight=weight), template, rng)
@@ -106,7 +121,7 @@ def _constant_fit(statistic: Statistic, pooled: Pooled) -> float:
     return float(totals[0] / below)
 
 
-def constant_error(problem: Problem) -> float:
+def constant_error(problem: Problem, dependence: Dependence | None = None) -> float:
     """Exact standard error of the constant fit under shared labels."""
     kernels = _identification(problem.statistic)
     y = problem.residuals.labels
@@ -117,4 +132,5 @@ def constant_error(problem: Problem) -> float:
     ones = np.ones((problem.n_rows, 1))
     found = meat(Gradient(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit))
     slope = sum(k * total * w[0] ** (k - 1) for k, total in enumerate(totals) if k)
-    return float(np.sqrt(max(found.variance()[0, 0], 0.0)) / abs(slope))
+    V = found.variance() if dependence is None else dependence.variance(found, problem.tuples)
+    return float(np.sqrt(max(V[0, 0], 0.0)) / abs(slope))

@@ -7,6 +7,7 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, some_rows
+from multiobs.inference.dependence import Dependence
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.score_test import score_test
@@ -23,17 +24,32 @@ class Inference:
         What was fitted, and how.
     known : Covariance, optional
         Of its coefficients, where it need not be computed from the rows of the fit.
+    dependence : Dependence, optional
+        How rows depend on each other; they are independent by default.
+    by_parts : bool
+        Whether the problem holds only some of the rows that were fitted.
     """
 
-    def __init__(self, fit: LinearFit, known: Covariance | None = None) -> None:
+    def __init__(
+        self,
+        fit: LinearFit,
+        known: Covariance | None = None,
+        dependence: Dependence | None = None,
+        *,
+        by_parts: bool = False,
+    ) -> None:
         self.fit = fit
+        self.by_parts = by_parts
         self._known = known
+        self.dependence = dependence
         self.units = fit.problem.units
 
     @cached_property
     def covariance(self) -> Covariance:
         """Covariance of the design's coefficients, in working units."""
-        return covariance(self.fit) if self._known is None else self._known
+        if self._known is not None and self.dependence is None:
+            return self._known
+        return covariance(self.fit, self.dependence)
 
     @property
     def df(self) -> float:
@@ -92,9 +108,9 @@ class Inference:
         if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
             R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]
             return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
-        if self._known is not None:  # the scores of all rows are not at hand
+        if self.by_parts:  # the scores of all rows are not at hand
             return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
-        return score_test(self.fit, R, q, what)
+        return score_test(self.fit, R, q, what, self.dependence)
 
     def _jacobian(self) -> FloatArray:
         """Derivative of the user's coefficients in those of the design."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk, framed
+from multiobs.inference.dependence import Dependence
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, positive_part
@@ -29,7 +30,7 @@ class Covariance:
     df : float
         Degrees of freedom of the t quantiles.
     kind : str
-        Whose scores were summed: "rows", "tuples" or "anchors".
+        Whose scores were summed: "rows", "tuples", "anchors", "clusters" or "lags of x".
     bread : ndarray (p, p)
         The inverse Hessian :math:`A^{-1}`.
     third : Third or None
@@ -59,14 +60,25 @@ class Covariance:
         return Skewness(bend, centre)
 
 
-def covariance(fit: LinearFit) -> Covariance:
+def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covariance:
     r"""Estimate the covariance :math:`A^{-1} V A^{-1}` of the coefficients.
 
     A is the Hessian of the risk with its penalty, V the variance of the gradient under shared
     labels.  Degrees of freedom follow Satterthwaite: V is a sum over nearly independent units,
     and how unequal these are says how well it is known.
+
+    Parameters
+    ----------
+    fit : LinearFit
+        What was fitted.
+    dependence : Dependence, optional
+        How rows depend on each other; they are independent by default.
     """
     found = meat(gradient_of(fit))
+    if dependence is not None:
+        V = dependence.variance(found, fit.problem.tuples)
+        df = max(dependence.n_units - 1.0, 1.0)
+        return assembled(fit, V, found.naive, df, dependence.name, None)
     V = positive_part(found.variance())
     df = degrees_of_freedom(found, V)
     return assembled(fit, V, found.naive, df, found.kind, found.third)

@@ -17,6 +17,7 @@ from scipy import stats
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk
+from multiobs.inference.dependence import Dependence
 from multiobs.inference.influence import influences
 from multiobs.inference.meat import Meat, positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
@@ -27,7 +28,9 @@ from multiobs.tuples import TupleSet
 STEPS = 50  # of Newton's method towards the fit under the hypothesis
 
 
-def score_test(fit: LinearFit, R: FloatArray, q: FloatArray, what: str) -> TestResult:
+def score_test(
+    fit: LinearFit, R: FloatArray, q: FloatArray, what: str, dependence: Dependence | None = None
+) -> TestResult:
     """Test R w = q.
 
     Parameters
@@ -38,17 +41,23 @@ def score_test(fit: LinearFit, R: FloatArray, q: FloatArray, what: str) -> TestR
         The hypotheses, about the coefficients of the design's columns.
     what : str
         The hypotheses in words.
+    dependence : Dependence, optional
+        How rows depend on each other; they are independent by default.
     """
     w, free = constrained(fit.risk, fit.w, R, q)
-    V = under_hypothesis(meat(gradient_of(fit, w, free)), fit.problem.tuples)
+    found, tuples = meat(gradient_of(fit, w, free)), fit.problem.tuples
+    if dependence is None:
+        V = under_hypothesis(found, tuples)
+    else:
+        V = positive_part(dependence.variance(found, tuples))
     side = R @ inverse_of(hessian_of(fit.risk, w))
     gap, spread = side @ fit.risk.gradient(w), side @ V @ side.T
     size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
     inner = spread / np.outer(size, size)
     rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
     scaled = gap / size
-    found = float(scaled @ np.linalg.pinv(inner, rcond=1e-10, hermitian=True) @ scaled)
-    return TestResult(what, found / rank, rank, np.inf, float(stats.chi2.sf(found, rank)))
+    value = float(scaled @ np.linalg.pinv(inner, rcond=1e-10, hermitian=True) @ scaled)
+    return TestResult(what, value / rank, rank, np.inf, float(stats.chi2.sf(value, rank)))
 
 
 def under_hypothesis(found: Meat, tuples: TupleSet) -> FloatArray:
@@ -56,7 +65,8 @@ def under_hypothesis(found: Meat, tuples: TupleSet) -> FloatArray:
     if found.kind != "rows":
         return positive_part(found.variance())
     V = influences(found.units, tuples).outer() - found.correction
-    return positive_part((V + V.T) / 2)
+    # sharing labels never makes a sum less variable than as many tuples that share none
+    return found.naive + positive_part((V + V.T) / 2 - found.naive)
 
 
 def constrained(

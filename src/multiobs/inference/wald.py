@@ -51,14 +51,14 @@ class TestResult:
 def wald(
     estimate: FloatArray, cov: FloatArray, R: FloatArray, q: FloatArray, df: float, what: str
 ) -> TestResult:
-    r"""Test one hypothesis R b = q by the square of its t, (Rb - q)² / (R C R').
+    r"""Test R b = q by :math:`F = (Rb - q)' (R C R')^{-1} (Rb - q) / h`: for one, its squared t.
 
     Parameters
     ----------
     estimate, cov : ndarray (p,), (p, p)
         Coefficients b and their covariance C.
-    R, q : ndarray (1, p), (1,)
-        The hypothesis.
+    R, q : ndarray (h, p), (h,)
+        The hypotheses.
     df : float
         Degrees of freedom of C.
     what : str
@@ -69,10 +69,13 @@ def wald(
     >>> wald(np.array([2.0]), np.eye(1), np.eye(1), np.zeros(1), 10.0, "b = 0").statistic
     4.0
     """
-    gap = float((R @ estimate - q)[0])
-    spread = float((R @ cov @ R.T)[0, 0])
-    value = gap**2 / max(spread, 1e-300)
-    return TestResult(what, value, 1, df, float(stats.f.sf(value, 1, df)))
+    gap, spread = R @ estimate - q, R @ cov @ R.T
+    size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
+    inner, scaled = spread / np.outer(size, size), gap / size
+    rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
+    inverse = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
+    value = float(scaled @ inverse @ scaled) / rank
+    return TestResult(what, value, rank, df, float(stats.f.sf(value, rank, df)))
 
 
 def varying_directions(Z: FloatArray) -> FloatArray:
