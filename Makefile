@@ -55,7 +55,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench reproduce quality coverage-sim test-minimum test-core browser fuzz dist clean
+.PHONY: help demo test check docs browser-docs studies bench reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ quality: .venv/.stamp ## defaults against the oracle and all baselines on many l
 
 coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises of the lemmas)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
+
+mutants: .venv/.stamp ## plant small faults one at a time, and see whether the tests notice
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.mutants
 
 test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
 	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS) tests # doctests show numbers as numpy 2 writes them
