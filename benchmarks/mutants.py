@@ -29,7 +29,7 @@ SCORING, STATISTICS = "tests/scoring/test_scoring.py", "tests/statistics"
 DEPENDENCE, WIDE = "tests/inference/test_dependence.py", "tests/sums/test_wide.py"
 MUTANTS = [
     Mutant("inference/sandwich.py", "np.clip(2.0 / p", "np.clip(1.0 / p", VALUES),
-    Mutant("inference/wald.py", "gap**2 / max(spread", "abs(gap) / max(spread", VALUES),
+    Mutant("inference/wald.py", "scaled @ inverse @ scaled", "gap @ inverse @ scaled", VALUES),
     Mutant("inference/meat_of_rows.py", "(1.0 - (1.0 - shared) ** m) / shared", "m * 1.0", VALUES),
     Mutant("inference/gradient.py", "self.weight**self.tuples.arity", "self.weight", VALUES),
     Mutant("inference/gradient.py", "** -0.5)[:, None]", "** -1.0)[:, None]", VALUES),
