@@ -1,6 +1,6 @@
 """From a problem to a fitted class of functions: risks, designs, solvers."""
 
-from multiobs.fit import stream
+from multiobs.fit import links, penalised, rowwise, stream
 from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.design import Design, make_design
@@ -42,6 +42,9 @@ from multiobs.fit.stream import Stream, StreamFit
 from multiobs.fit.units import SAME_UNITS, LabelUnits, label_units
 
 __all__ = [
+    "links",
+    "penalised",
+    "rowwise",
     "smooth_design",
     "linked",
     "SmoothDesign",

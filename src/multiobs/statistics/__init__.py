@@ -5,7 +5,7 @@ Three forms cover the catalogue.  *Mean-type*: :math:`\Gamma = \mathbb{E}[\psi(Y
 quadratic.  :func:`mean_of`, :func:`ratio_of` and :func:`from_loss` take a user's own functions.
 """
 
-from multiobs.statistics import kernels, losses
+from multiobs.statistics import distinct, kernels, losses
 from multiobs.statistics.catalogue import CATALOGUE, build, resolve
 from multiobs.statistics.custom import from_loss, mean_of, ratio_of
 from multiobs.statistics.facts import KernelMeans, MomentFunction, Ranges
@@ -34,6 +34,7 @@ from multiobs.statistics.statistic import Parts, Statistic, outside_domain, veri
 from multiobs.statistics.u_statistics import weighted_mean
 
 __all__ = [
+    "distinct",
     "CATALOGUE",
     "KernelMeans",
     "MomentFunction",

@@ -1,6 +1,6 @@
 """The one sum over tuples, how it is formed, and everything that is read off it."""
 
-from multiobs.sums import moments, pooling, scores, series
+from multiobs.sums import moments, overlaps, pooling, scores, series
 from multiobs.sums.contraction import (
     LIMIT,
     Plan,
@@ -17,6 +17,7 @@ from multiobs.sums.features import Affine, Features, Lifted
 from multiobs.sums.pooling import Pooled, pool
 
 __all__ = [
+    "overlaps",
     "LIMIT",
     "Affine",
     "Features",

@@ -1,6 +1,7 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
 from multiobs.transport import basis
+from multiobs.transport.order import canonical_order
 from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
 from multiobs.transport.residuals import (
     LocationScale,
@@ -14,6 +15,7 @@ from multiobs.transport.residuals import (
 from multiobs.transport.spline import SplinePilot
 
 __all__ = [
+    "canonical_order",
     "LocationScale",
     "Piloted",
     "Residuals",
