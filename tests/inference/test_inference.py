@@ -128,18 +128,20 @@ def test_limits_without_skewness_are_symmetric_on_their_scale():
     found = limits(centre, error, np.inf, 0.95, "auto", (0.0, np.inf))
     assert_allclose(np.sqrt(found[:, 0] * found[:, 1]), centre)
     # the log removes a skewness of 3/2 se / r; with that much left nothing is bent but the centre
-    skewed = limits(centre, error, np.inf, 0.95, "auto", (0.0, np.inf), alike(0.6))
+    skewed = limits(centre, error, np.inf, 0.95, "auto", (0.0, np.inf), skewness=alike(0.6))
     assert_allclose(np.sqrt(skewed[:, 0] * skewed[:, 1]), centre * np.exp(0.4 * 0.1))
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_limits_lean_with_the_skewness(sign):
     where, skewness = (-np.inf, np.inf), alike(0.4 * sign)
-    found = limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, skewness)[0]
+    found = limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, skewness=skewness)[0]
     assert sign * (found[0] + found[1]) > 0.5
-    mirrored = limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, alike(-0.4 * sign))[0]
+    mirrored = limits(
+        np.zeros(1), np.ones(1), np.inf, 0.95, "auto", where, skewness=alike(-0.4 * sign)
+    )[0]
     assert_allclose(mirrored, -found[::-1])
-    inner = limits(np.zeros(1), np.ones(1), np.inf, 0.9, "auto", where, skewness)[0]
+    inner = limits(np.zeros(1), np.ones(1), np.inf, 0.9, "auto", where, skewness=skewness)[0]
     assert found[0] < inner[0] < inner[1] < found[1]
 
 

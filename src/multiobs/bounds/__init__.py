@@ -38,6 +38,7 @@ from .rates import (
     two_moment_rate,
 )
 from .risk import (
+    FAST_DELTA,
     clean_excess_risk,
     clean_metasamples,
     excess_risk,
@@ -57,6 +58,7 @@ from .sampling import (
 )
 
 __all__ = [
+    "FAST_DELTA",
     "CornerCube",
     "LossConstants",
     "RademacherEstimate",

@@ -5,6 +5,7 @@ from multiobs.inference.additive import AdditiveFit, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.dependence import Dependence, dependence_of
 from multiobs.inference.fitted import Inference
+from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
 from multiobs.inference.parts import (
     Leverages,
@@ -25,7 +26,6 @@ from multiobs.inference.terms import (
     term_tests,
 )
 from multiobs.inference.undersmooth import undersmoothed
-from multiobs.inference.wald import TestResult, varying_directions, wald
 
 __all__ = [
     "AdditiveFit",

@@ -23,9 +23,9 @@ from multiobs.fit.problem import Problem
 from multiobs.fit.rowwise import row_sums
 from multiobs.fit.solvers import Solution, Status
 from multiobs.fit.units import LabelUnits
+from multiobs.inference.hypotheses import TestResult, wald
 from multiobs.inference.intervals import Method, limits, quantile
 from multiobs.inference.row_variance import row_scores, variance_of
-from multiobs.inference.wald import TestResult, wald
 from multiobs.statistics import Statistic
 
 ROUNDS = 100  # of moving tuples along a fit whose smoothness is given

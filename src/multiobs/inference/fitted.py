@@ -8,10 +8,10 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, some_rows
 from multiobs.inference.dependence import Dependence
+from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.score_test import score_test
-from multiobs.inference.wald import TestResult, varying_directions, wald
 
 
 @final
@@ -79,7 +79,9 @@ class Inference:
         centre = self.units.outward(z @ self.fit.w)
         domain = self.fit.problem.statistic.domain
         skewness = self.covariance.skewness(z)
-        return limits(centre, self.standard_errors(X), self.df, level, method, domain, skewness)
+        return limits(
+            centre, self.standard_errors(X), self.df, level, method, domain, skewness=skewness
+        )
 
     def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
         """Test R b = q for b = :attr:`estimate`."""

@@ -34,6 +34,7 @@ def limits(
     level: float,
     method: Method,
     domain: tuple[float, float],
+    *,
     skewness: Skewness | None = None,
 ) -> FloatArray:
     r"""Confidence limits (n, 2) of a statistic from its estimates and standard errors.
@@ -70,7 +71,7 @@ def limits(
     >>> limits(np.array([1.0]), np.array([0.5]), np.inf, 0.95, "log", (0.0, np.inf)).round(2)
     array([[0.38, 2.66]])
     >>> anywhere, skewed = (-np.inf, np.inf), Skewness(np.array([0.5]), np.array([0.5]))
-    >>> limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", anywhere, skewed).round(2)
+    >>> limits(np.zeros(1), np.ones(1), np.inf, 0.95, "auto", anywhere, skewness=skewed).round(2)
     array([[-1.48,  2.63]])
     """
     q = quantile(level, df)

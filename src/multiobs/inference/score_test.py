@@ -18,11 +18,11 @@ from scipy import stats
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk
 from multiobs.inference.dependence import Dependence
+from multiobs.inference.hypotheses import TestResult
 from multiobs.inference.influence import influences
 from multiobs.inference.meat import Meat, positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
 from multiobs.inference.variance import meat
-from multiobs.inference.wald import TestResult
 from multiobs.tuples import TupleSet
 
 STEPS = 50  # of Newton's method towards the fit under the hypothesis

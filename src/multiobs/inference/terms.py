@@ -18,8 +18,8 @@ from multiobs._tables import aligned
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.penalised import inverse, roughness, settle
 from multiobs.inference.additive import AdditiveFit, Part
+from multiobs.inference.hypotheses import TestResult
 from multiobs.inference.intervals import quantile
-from multiobs.inference.wald import TestResult
 
 DIRECTIONS = 4.0  # effective ones of a term's test
 ROUNDS = 50  # of moving tuples along the fit without the term

@@ -215,7 +215,7 @@ class StoredModel:
         spread = np.maximum(np.einsum("ia,ia->i", z @ known.matrix, z), 0.0)
         error = np.sqrt(spread) * self.units.factor
         domain, skewness = self.statistic.domain, known.skewness(z, spread)
-        found = limits(centre, error, known.df, level, method, domain, skewness)
+        found = limits(centre, error, known.df, level, method, domain, skewness=skewness)
         return self.units.outward(z @ linear.w), found
 
     def summary(self, level: float = 0.95) -> Summary:

@@ -159,6 +159,7 @@ class WindowChunk(Chunk):
         degree: int,
         first: int,
         last: int,
+        *,
         centred: bool,
     ) -> None:
         end = int(windows.stop[last - 1])
@@ -204,6 +205,7 @@ class GraphChunk(Chunk):
         degree: int,
         first: int,
         last: int,
+        *,
         centred: bool,
     ) -> None:
         self.anchors = np.arange(first, last, dtype=np.int64)
@@ -259,14 +261,14 @@ def chunks(
         size = max(min(max(16 * typical, 2048), largest), widest // 2, 1)
         for first in range(0, n, size):
             last = min(first + size, n)
-            yield WindowChunk(tuples, rows, columns, degree, first, last, centred)
+            yield WindowChunk(tuples, rows, columns, degree, first, last, centred=centred)
         return
     held = max(1, min(1 << 20, 32 * largest) // max(1, len(columns)))  # edges at once
     first = 0
     while first < tuples.n_rows:
         last = int(np.searchsorted(tuples.indptr, tuples.indptr[first] + held, side="right")) - 1
         last = min(max(last, first + 1), tuples.n_rows)
-        yield GraphChunk(tuples, rows, columns, degree, first, last, centred)
+        yield GraphChunk(tuples, rows, columns, degree, first, last, centred=centred)
         first = last
 
 
