@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multiobs import statistics
+from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
 from multiobs.fit import LinearFit, RegressorFit
-from multiobs.statistics import outside_domain
+from multiobs.statistics import Statistic, outside_domain
 
 
 def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
@@ -53,3 +55,16 @@ def warn_of_status(fitted: Fitted, stacklevel: int = 3) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
+
+
+def refuse_unfit(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:
+    """Refuse fewer rows than a metasample needs, and functions that are not what they claim."""
+    n, m = rows.X.shape[0], statistic.arity
+    if n < m:
+        raise ValueError(
+            f"{statistic.name} needs at least {m} rows (observations in one metasample), "
+            f"got n_samples={n}"
+        )
+    if not statistic.trusted:
+        drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
+        statistics.verify(statistic, rows.y[drawn])

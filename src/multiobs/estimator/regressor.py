@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import _check, samplers, scoring, statistics
 from multiobs._check import categories
 from multiobs._check.frames import FrameFeatures, FrameLayout, refuse_lazy
-from multiobs._check.rows import Labels, Rows, batch, generator, positions, valid_rows
+from multiobs._check.rows import Labels, batch, generator, positions, valid_rows
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.additive import Link, class_request, fit_additive
@@ -21,7 +21,7 @@ from multiobs.estimator.attributes import FittedAttributes
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
-from multiobs.estimator.messages import warn_of, warn_of_status
+from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.names import column_names
 from multiobs.estimator.selection import chosen_class
 from multiobs.fit import (
@@ -191,7 +191,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             groups=groups,
             found=found,
         )
-        _enough(statistic, rows, rng)
+        refuse_unfit(statistic, rows, rng)
         request = Request(
             statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
         )
@@ -335,7 +335,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             groups=groups,
             found=categories.find(X),
         )
-        _enough(statistic, rows, rng)
+        refuse_unfit(statistic, rows, rng)
         chosen, table = chosen_class(self, statistic, rows, rng)
         door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
         door.fit(X, y, sample_weight, groups)
@@ -387,16 +387,3 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             unshrunken,
             known=known,
         )
-
-
-def _enough(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:
-    """Refuse fewer rows than a metasample needs, and functions that are not what they claim."""
-    n, m = rows.X.shape[0], statistic.arity
-    if n < m:
-        raise ValueError(
-            f"{statistic.name} needs at least {m} rows (observations in one metasample), "
-            f"got n_samples={n}"
-        )
-    if not statistic.trusted:
-        drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
-        statistics.verify(statistic, rows.y[drawn])
