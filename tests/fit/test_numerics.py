@@ -2,6 +2,7 @@
 
 import warnings
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import oracle
@@ -46,7 +47,7 @@ def nearby_in_floats(x, m, epsilon):
             if x[j] - x[i] > epsilon:
                 break
             near.append(j)
-        found += [((i, *rest), None) for rest in oracle.combinations(near, m - 1)]
+        found += [((i, *rest), None) for rest in combinations(near, m - 1)]
     return found
 
 
