@@ -215,6 +215,7 @@ def test_pooled_features_have_errors_close_to_listed_ones(monkeypatch):
     make = SplineTransformer(3)
     sampler = samplers.Nearby("paper")
     exact = MultiObservationRegressor("variance", sampler, features=make).fit(X, y)
+    monkeypatch.setattr(fitting_room, "POOL_NEAR", 5)
     monkeypatch.setattr(fitting_room, "POOL_ABOVE", 10)
     pooled = MultiObservationRegressor("variance", sampler, features=make).fit(X, y)
     at = np.linspace(0.1, 0.9, 9)[:, None]

@@ -126,9 +126,8 @@ def test_limits_in_a_bounded_domain_remove_the_skewness_of_their_scale():
     spread = error / ((high - low) * share * (1 - share))
     bend = 1.5 * spread * (1 - 2 * share)
     skewness = Skewness(np.array([bend]), np.array([0.0]))
-    found = limits(
-        np.array([centre]), np.array([error]), np.inf, 0.95, "auto", (low, high), skewness
-    )[0]
+    at, spreads = np.array([centre]), np.array([error])
+    found = limits(at, spreads, np.inf, 0.95, "auto", (low, high), skewness=skewness)[0]
     odds = logit((found - low) / (high - low))
     assert_allclose(odds.mean(), logit(share), rtol=1e-9)  # nothing is left to bend
     reach = 1.959963984540054 * spread

@@ -5,7 +5,6 @@ They know neither x nor coefficients.  ``r`` has shape (t,), ``Y`` (t, m) or (t,
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 from typing import Literal, final
 
@@ -42,6 +41,8 @@ class PolynomialLoss(Loss):
         if len(arities) != 1:
             raise ValueError(f"the kernels of a loss must share one arity, got {sorted(arities)}")
         self._arity = arities.pop()
+        # the constant does not move the minimum
+        self._sums = tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
 
     @property
     def arity(self) -> int:
@@ -64,10 +65,9 @@ class PolynomialLoss(Loss):
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -self.gradient(r, Y)
 
-    @cached_property
+    @property
     def sums(self) -> tuple[tuple[int, Kernel], ...]:
-        # the constant does not move the minimum
-        return tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
+        return self._sums
 
     def by_power(
         self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
@@ -171,7 +171,7 @@ class RootLoss(Loss):
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -(self.quadratic(Y) * r**2 + self.linear(Y) * r + self.constant(Y))
 
-    @cached_property
+    @property
     def sums(self) -> tuple[tuple[int, Kernel], ...]:
         parts = (self.constant, self.linear, self.quadratic)
         return tuple((k + 2, h.with_arity(self.arity)) for k, h in enumerate(parts))
