@@ -1,5 +1,8 @@
 """Rows for the tests of fits by parts."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -55,3 +58,12 @@ def table():
 @pytest.fixture
 def distance():
     return far
+
+
+@pytest.fixture(autouse=True)
+def own_scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two processes that fit one table would otherwise share their scratch folder."""
+    folder = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
