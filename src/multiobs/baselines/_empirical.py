@@ -128,6 +128,17 @@ def replicate_design(
 ) -> tuple[int, int]:
     """Return how a budget of n labels is spent: (how many x, how many labels at each).
 
+    Parameters
+    ----------
+    statistic : str or Statistic
+        What is estimated.
+    n : int
+        Labels to spend.
+    n_replicates : int or "sqrt"
+        Labels at each x; "sqrt" is the root of n, and never fewer than the statistic takes.
+
+    Examples
+    --------
     >>> replicate_design("ucb", 1000)
     (31, 32)
     >>> from multiobs import statistics

@@ -60,7 +60,23 @@ def rademacher_linear(
 
 
 class RademacherEstimate(NamedTuple):
-    """Empirical Rademacher complexity: Monte Carlo value, its standard error, and a sure bound."""
+    """Empirical Rademacher complexity: Monte Carlo value, its standard error, and a sure bound.
+
+    Attributes
+    ----------
+    value : float
+        Mean over random signs.
+    standard_error : float
+        Its Monte Carlo error.
+    upper : float
+        A bound without Monte Carlo error, by Jensen's inequality.
+
+    Examples
+    --------
+    >>> found = empirical_rademacher_linear(np.eye(3), 1.0, rng=np.random.default_rng(0))
+    >>> round(found.upper, 4)
+    0.5774
+    """
 
     value: float
     standard_error: float

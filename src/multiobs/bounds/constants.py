@@ -27,10 +27,21 @@ KERNELS = (
 class LossConstants(NamedTuple):
     """What the theorems ask of a loss on given ranges of y and of the prediction r.
 
-    L: Lipschitz constant in r. B: the loss takes values in an interval of this length once a
-    function of y alone is subtracted, which changes neither the minimiser nor the excess risk.
-    curvature: a lower bound on the second derivative in r of the expected loss; 0 if none is
-    known, and then Theorem 2 does not apply.
+    Attributes
+    ----------
+    L : float
+        Lipschitz constant in r.
+    B : float
+        The loss takes values in an interval of this length once a function of y alone is
+        subtracted, which changes neither the minimiser nor the excess risk.
+    curvature : float
+        A lower bound on the second derivative in r of the expected loss; 0 if none is known, and
+        then Theorem 2 does not apply.
+
+    Examples
+    --------
+    >>> squared_loss_constants((0.0, 0.5), (0.0, 0.25)).L
+    1.0
     """
 
     L: float
@@ -102,6 +113,11 @@ def squared_loss_constants(psi_range: Range, r_range: Range) -> LossConstants:
 
     .. math:: L = 2 \max|r - \psi|,\quad B = \min\{\max (r - \psi)^2, L (r_1 - r_0)\},\quad
               \text{curvature} = 2
+
+    Parameters
+    ----------
+    psi_range, r_range : (float, float)
+        Ranges of the kernel and of the predictions.
 
     Examples
     --------

@@ -36,6 +36,13 @@ def repeat_probability(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     Without a repeat, instances A (y a fair coin at every x) and B (y fixed by x) have exactly the
     same law, so this probability bounds what any test between them can achieve.
 
+    Parameters
+    ----------
+    rows : array_like
+        How many x are drawn.
+    d : array_like
+        Dimension of x.
+
     Examples
     --------
     >>> repeat_probability(2, 1), round(repeat_probability(23, 8), 4)
@@ -49,6 +56,13 @@ def repeat_probability_bound(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     r"""Bound on the probability of a repeat that the paper uses (Markov's inequality).
 
     .. math:: \binom N2 2^{-d}
+
+    Parameters
+    ----------
+    rows : array_like
+        How many x are drawn.
+    d : array_like
+        Dimension of x.
 
     Examples
     --------
@@ -100,7 +114,28 @@ def dimension_lower_bound(
 
 
 class CornerCube(NamedTuple):
-    """Constants of the continuous lower-bound construction."""
+    """Constants of the continuous lower-bound construction.
+
+    Attributes
+    ----------
+    beta : float or ndarray
+        Distance of a corner's cube from the middle of its side.
+    alpha : float or ndarray
+        Side of a corner's cube, 1/2 - beta.
+    lipschitz : float or ndarray
+        K of the family.
+    corner_volume : float or ndarray
+        Volume of all corners together.
+    variance_bound : float or ndarray
+        Upper bound on the average variance of instance B.
+    accuracy : float or ndarray
+        Half its distance from 1/4.
+
+    Examples
+    --------
+    >>> corner_cube(2).lipschitz
+    2.0
+    """
 
     beta: Number
     alpha: Number
@@ -119,6 +154,13 @@ def corner_cube(d: npt.ArrayLike, C: npt.ArrayLike = 1.0) -> CornerCube:
 
     The paper prints beta = 1/(4d) for C = 1 but computes with 1/(2d), and prints K = C/d where
     1/(2 beta) = C d; the values here are those its computation uses.
+
+    Parameters
+    ----------
+    d : array_like
+        Dimension of x.
+    C : array_like
+        How many times d the Lipschitz constant is; the paper's family has 1.
 
     Returns
     -------

@@ -14,9 +14,25 @@ IntArray = npt.NDArray[np.int64]
 class TVLipschitz(NamedTuple):
     """An estimate of K with what it was computed from.
 
-    estimate: the largest debiased slope; noise: the same from labels shuffled over the rows (an
-    estimate that does not clearly exceed it is indistinguishable from K = 0); raw: the largest
-    slope before the noise correction; n_cells, n_bins: the resolution, below which nothing is seen.
+    Attributes
+    ----------
+    estimate : float
+        The largest debiased slope.
+    noise : float
+        The same from labels shuffled over the rows: an estimate that does not clearly exceed it is
+        indistinguishable from K = 0.
+    raw : float
+        The largest slope before the noise correction.
+    n_cells, n_bins : int
+        The resolution, below which nothing is seen.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(4000, 1))
+    >>> found = estimate_tv_lipschitz(x, rng.normal(size=4000) + 4 * x[:, 0], rng=rng)
+    >>> found.estimate > found.noise
+    True
     """
 
     estimate: float

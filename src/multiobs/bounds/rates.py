@@ -67,6 +67,11 @@ def two_moment_rate(n: npt.ArrayLike, d: npt.ArrayLike) -> Number:
 
     A rate, not a bound: the constant of the minimax theorem is left out.
 
+    Parameters
+    ----------
+    n, d : array_like
+        Rows, and the dimension of x.
+
     References
     ----------
     Stone's lower bound as used in the paper's comparison with single-observation losses.
@@ -84,6 +89,11 @@ def direct_rate(n: npt.ArrayLike) -> Number:
 
     .. math:: n^{-1}
 
+    Parameters
+    ----------
+    n : array_like
+        Metasamples.
+
     Examples
     --------
     >>> direct_rate(1000)
@@ -94,6 +104,13 @@ def direct_rate(n: npt.ArrayLike) -> Number:
 
 def sample_rate(N: npt.ArrayLike, d: npt.ArrayLike, *, fast: bool = False) -> Number:
     r"""Rate of the excess risk in rows: N^{-1/(d+1)} (Theorem 1) or N^{-1/d} (Theorem 2).
+
+    Parameters
+    ----------
+    N, d : array_like
+        Rows, and the dimension of x.
+    fast : bool
+        Theorem 2 instead of Theorem 1.
 
     Examples
     --------
@@ -106,6 +123,13 @@ def sample_rate(N: npt.ArrayLike, d: npt.ArrayLike, *, fast: bool = False) -> Nu
 
 def label_rate(labels: npt.ArrayLike, *, fast: bool = False) -> Number:
     r"""Rate of the excess risk in labels n m: (nm)^{-1/2} (Theorem 1) or (nm)^{-1} (Theorem 2).
+
+    Parameters
+    ----------
+    labels : array_like
+        Labels used.
+    fast : bool
+        Theorem 2 instead of Theorem 1.
 
     Examples
     --------
@@ -130,6 +154,11 @@ def stone_construction(d: npt.ArrayLike) -> StoneConstruction:
     theta(x) = 1/2 + g(x), g vanishing on the boundary and K-Lipschitz with K = 1/(2 sqrt(d)), so
     ``|g| <= K ||(1/2, ..., 1/2)|| = K sqrt(d)/2 = 1/4``. (The paper prints sqrt(d/2) for that norm
     and hence 1/(2 sqrt(2)); the right value is smaller and theta stays in [1/4, 3/4].)
+
+    Parameters
+    ----------
+    d : array_like
+        Dimension of x.
 
     Examples
     --------

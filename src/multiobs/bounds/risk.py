@@ -45,6 +45,11 @@ def uniform_convergence(
 
     .. math:: \sup_f \{R(f) - R_n(f)\} \le 2 L \mathcal R_n(F) + B \sqrt{\log(1/\delta)/(2n)}
 
+    Parameters
+    ----------
+    n, L, B, rademacher, delta : array_like
+        As in :func:`excess_risk`.
+
     References
     ----------
     The uniform convergence lemma of the paper's section 2.
@@ -198,6 +203,11 @@ def fast_epsilon(n: npt.ArrayLike, m: npt.ArrayLike, K: npt.ArrayLike) -> Number
 
     .. math:: \epsilon = 1/(mKn)
 
+    Parameters
+    ----------
+    n, m, K : array_like
+        Metasamples, arity, Lipschitz constant of x -> D_x in total variation.
+
     Examples
     --------
     >>> fast_epsilon(100, 2, 0.5)
@@ -223,6 +233,11 @@ def fast_sample_size(
     r"""Rows for Theorem 2: the uniform lemma at epsilon = 1/(mKn) and delta/3.
 
     .. math:: N = C\, m \left(n + (\sqrt d/\epsilon)^d \log\frac{3 m d^d}{\delta \epsilon^d}\right)
+
+    Parameters
+    ----------
+    n, m, d, K, delta, C, log
+        As in :func:`improved_sample_size_uniform`; K in place of the radius.
 
     Examples
     --------
@@ -297,6 +312,11 @@ def fast_metasamples(
 ) -> Number:
     """Metasamples for which Theorem 2 promises an excess risk of at most ``target``.
 
+    Parameters
+    ----------
+    target, B, L, sigma, delta, feature_norm, form
+        The excess risk wanted; the others as in :func:`fast_excess_risk`.
+
     Returns
     -------
     float or ndarray
@@ -328,6 +348,11 @@ def clean_excess_risk(
     This is Theorem 1 without corruption: t1 and t3 of its proof at delta/2 each. It holds for
     replicates (fully active learning), any law of x and any dimension.
 
+    Parameters
+    ----------
+    n, L, B, rademacher, delta : array_like
+        As in :func:`excess_risk`.
+
     Examples
     --------
     >>> round(clean_excess_risk(10_000, 2.0, 1.0, 0.01, 2 * math.exp(-2)), 12)
@@ -347,6 +372,11 @@ def clean_metasamples(
     delta: npt.ArrayLike,
 ) -> Number:
     """Replicated metasamples for which :func:`clean_excess_risk` is at most ``target``.
+
+    Parameters
+    ----------
+    target, L, B, rademacher_constant, delta : array_like
+        As in :func:`slow_metasamples`.
 
     Examples
     --------

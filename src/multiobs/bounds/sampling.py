@@ -157,6 +157,13 @@ def good_set_size(n: npt.ArrayLike, delta: npt.ArrayLike, *, form: str = "paper"
     The proof bounds the number of anchors in light cells by Hoeffding's inequality and leaves out
     its mean, which can be as large as sqrt(n); the repaired form subtracts it.
 
+    Parameters
+    ----------
+    n, delta : array_like
+        Metasamples and failure probability.
+    form : {"paper", "repaired"}
+        As printed, or as the proof gives it.
+
     Returns
     -------
     float or ndarray

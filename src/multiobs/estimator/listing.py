@@ -38,6 +38,15 @@ class Metasamples:
         Largest distance of two members.
     n_rows : int
         How many rows there were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = metasamples([[0.0], [0.1], [5.0]], [1.0, 2.0, 9.0], sampler="sliding")
+    >>> found.members.tolist(), found.Y.tolist()
+    ([[0, 1], [1, 2]], [[1.0, 2.0], [2.0, 9.0]])
+    >>> found.label_use.tolist()
+    [1, 2, 1]
     """
 
     x: FloatArray

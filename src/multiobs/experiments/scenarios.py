@@ -325,6 +325,11 @@ def scenario(name: str) -> Scenario:
 
     Names travel to other processes and into results files, so a name must say everything.
 
+    Parameters
+    ----------
+    name : str
+        "variance-line", "ucb-gamma(lam=2)", …
+
     Examples
     --------
     >>> scenario("ucb-gamma(lam=2)").title

@@ -56,6 +56,16 @@ class LinearFit:
         Strength of the penalty, per unit of tuple weight.
     pooled : bool
         Whether each anchor's tuples were pooled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> bool(np.allclose(model.result_.predict(x), model.predict(x)))
+    True
     """
 
     problem: Problem

@@ -81,6 +81,16 @@ class Problem:
         The most tuples that are enumerated.
     indicators : tuple of (int, int)
         First and last-plus-one column of X that belong to each category.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> model.result_.problem.n_rows
+    200
     """
 
     statistic: Statistic

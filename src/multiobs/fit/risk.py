@@ -29,7 +29,14 @@ from multiobs.tuples import TupleSet, concatenate
 
 
 class Risk(ABC):
-    """A function of p coefficients with its first two derivatives."""
+    """A function of p coefficients with its first two derivatives.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.eye(1)])
+    >>> (risk + risk).value(np.ones(1)) == 2 * risk.value(np.ones(1))
+    True
+    """
 
     @property
     @abstractmethod
@@ -310,6 +317,15 @@ def empirical_risk(
     -------
     Risk
         A MomentRisk for polynomial losses, a TupleRisk otherwise.
+
+    Examples
+    --------
+    >>> from multiobs.statistics import variance
+    >>> from multiobs.tuples import Tuples
+    >>> pair = Tuples(np.array([[0, 1]]), rows=2)
+    >>> risk = empirical_risk(variance(), pair, np.ones((2, 1)), np.array([1.0, 3.0]))
+    >>> float(risk.value(np.array([2.0])) - risk.value(np.array([0.0])))  # least at (3 - 1)^2 / 2
+    -4.0
     """
     loss = statistic.loss if isinstance(statistic, Statistic) else statistic
     if not loss.sums:

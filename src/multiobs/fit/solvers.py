@@ -13,7 +13,13 @@ from multiobs.fit.risk import MomentRisk, Risk
 
 
 class Status(Enum):
-    """How a minimisation ended; the value is the sentence for people."""
+    """How a minimisation ended; the value is the sentence for people.
+
+    Examples
+    --------
+    >>> Status.RANK_DEFICIENT.success, Status.UNBOUNDED.value
+    (True, 'The risk has no minimum: it falls without end.')
+    """
 
     CONVERGED = "The risk has a minimum here."
     RANK_DEFICIENT = (
@@ -55,6 +61,16 @@ class Solution:
         Steps taken.
     solver : str
         Name of the solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> model.solution_.status.name, model.solution_.solver
+    ('CONVERGED', 'Quadratic')
     """
 
     w: FloatArray
@@ -66,7 +82,14 @@ class Solution:
 
 
 class Solver(ABC):
-    """Minimises risks of one kind."""
+    """Minimises risks of one kind.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.eye(1)])  # w² - 2w
+    >>> Quadratic().solve(risk, np.zeros(1)).w.round(6)
+    array([1.])
+    """
 
     @abstractmethod
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
@@ -75,7 +98,14 @@ class Solver(ABC):
 
 @final
 class Quadratic(Solver):
-    """Exact minimum of a risk of degree two, through an eigen-decomposition."""
+    """Exact minimum of a risk of degree two, through an eigen-decomposition.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.eye(1)])  # w² - 2w
+    >>> Quadratic().solve(risk, np.zeros(1)).w.round(6)
+    array([1.])
+    """
 
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
         assert isinstance(risk, MomentRisk)
@@ -102,7 +132,14 @@ class Quadratic(Solver):
 
 @final
 class Newton(Solver):
-    """Trust-region Newton steps (scipy's ``trust-exact``): finds a minimum near the start."""
+    """Trust-region Newton steps (scipy's ``trust-exact``): finds a minimum near the start.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.eye(1)])  # w² - 2w
+    >>> Newton().solve(risk, np.zeros(1)).w.round(6)
+    array([1.])
+    """
 
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
         def hessian(w: FloatArray) -> FloatArray:
@@ -149,7 +186,14 @@ class Newton(Solver):
 
 @final
 class LBFGS(Solver):
-    """Limited-memory quasi-Newton steps, for losses without a second derivative."""
+    """Limited-memory quasi-Newton steps, for losses without a second derivative.
+
+    Examples
+    --------
+    >>> risk = MomentRisk([None, np.array([-2.0]), np.eye(1)])  # w² - 2w
+    >>> LBFGS().solve(risk, np.zeros(1)).w.round(6)
+    array([1.])
+    """
 
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
         unit = abs(risk.value(start)) or 1.0
@@ -169,6 +213,18 @@ class LBFGS(Solver):
 def choose_solver(risk: Risk) -> Solver:
     """Return the solver for this kind of risk.
 
+    Parameters
+    ----------
+    risk : Risk
+        What is to be minimised.
+
+    Returns
+    -------
+    Solver
+        :class:`Quadratic`, :class:`Newton` or :class:`LBFGS`.
+
+    Examples
+    --------
     >>> type(choose_solver(MomentRisk([None, np.ones(1), np.eye(1)]))).__name__
     'Quadratic'
     """

@@ -28,6 +28,16 @@ class Inference:
         How rows depend on each other; they are independent by default.
     by_parts : bool
         Whether the problem holds only some of the rows that were fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> model.inference_.standard_errors(x).shape
+    (200,)
     """
 
     def __init__(

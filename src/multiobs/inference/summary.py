@@ -37,6 +37,17 @@ class Summary:
         What to keep in mind.
     shrunken : ndarray (p,) or None
         The coefficients that predictions use, where they were shrunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> summary = model.summary()
+    >>> summary.names, summary.table.shape
+    (('intercept', 'x0'), (2, 6))
     """
 
     title: str

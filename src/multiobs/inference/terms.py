@@ -40,6 +40,16 @@ class TermTest:
         Score statistic and the degrees of freedom of its chi-square.
     p_value : float
         Of the hypothesis that the term is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 300)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=np.exp(x[:, 0]))
+    >>> model = MultiObservationRegressor("variance", features="smooth").fit(x, y)
+    >>> model.summary().terms[0].p_value < 0.001
+    True
     """
 
     part: str
@@ -65,6 +75,17 @@ class PartialEffect:
         Values of the column; level codes 0, 1, … of a category.
     effect, low, high : ndarray (q,)
         The term, of mean zero over the rows, and its limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 300)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=np.exp(x[:, 0]))
+    >>> model = MultiObservationRegressor("variance", features="smooth").fit(x, y)
+    >>> (effect,) = model.partial_effects()
+    >>> effect.name, bool(np.all(effect.low < effect.high))
+    ('s(x0)', True)
     """
 
     part: str
@@ -204,6 +225,16 @@ class TermSummary:
         The lines.
     notes : tuple of str
         What to keep in mind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 300)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=np.exp(x[:, 0]))
+    >>> model = MultiObservationRegressor("variance", features="smooth").fit(x, y)
+    >>> [term.name for term in model.summary().terms]
+    ['s(x0)']
     """
 
     title: str

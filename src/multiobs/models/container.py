@@ -32,7 +32,17 @@ WORDS = {"inf": inf, "-inf": -inf, "nan": nan}
 
 @final
 class ModelFileError(ValueError):
-    """A model file that cannot be used, with the reason."""
+    """A model file that cannot be used, with the reason.
+
+    Examples
+    --------
+    >>> from multiobs import models
+    >>> try:
+    ...     models.loads(b"{}")
+    ... except models.ModelFileError as error:
+    ...     print(error)
+    the file is not a multiobs model
+    """
 
 
 def pack(content: dict[str, Any]) -> bytes:

@@ -79,12 +79,42 @@ def load(path: str | os.PathLike[str]) -> StoredModel:
     ------
     ModelFileError
         When it is no model, of another version, damaged or tampered with: one sentence each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.json")
+    ...     stored = load(f"{folder}/model.json")
+    >>> bool(np.allclose(stored.predict_interval(x), model.predict_interval(x)))
+    True
     """
     return loads(Path(path).read_bytes(), str(path))
 
 
 def dumps(model: MultiObservationRegressor, *, notes: Mapping[str, Any] | None = None) -> bytes:
-    """Return the bytes of the file that :func:`save` writes."""
+    """Return the bytes of the file that :func:`save` writes.
+
+    Parameters
+    ----------
+    model, notes
+        As in :func:`save`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> type(dumps(model)).__name__
+    'bytes'
+    """
     result = model.result_
     if not isinstance(result, LinearFit | RegressorFit):
         raise ValueError(
@@ -116,7 +146,25 @@ def dumps(model: MultiObservationRegressor, *, notes: Mapping[str, Any] | None =
 
 
 def loads(data: bytes, name: str = "the file") -> StoredModel:
-    """Return the model in the bytes of a file; ``name`` is for messages."""
+    """Return the model in the bytes of a file; ``name`` is for messages.
+
+    Parameters
+    ----------
+    data : bytes
+        What :func:`dumps` returned, or a file holds.
+    name : str
+        What messages call it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> bool(np.array_equal(loads(dumps(model)).predict(x), model.predict(x)))
+    True
+    """
     fields = Fields(unpack(data, name), name)
     columns = fields.inner("columns")
     count = columns.count("count")

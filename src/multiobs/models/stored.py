@@ -151,6 +151,17 @@ class StoredModel:
         About the fit.
     notes : mapping
         Whatever was saved with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor, models
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.random.default_rng(0).normal(scale=1 + x[:, 0])
+    >>> model = MultiObservationRegressor("variance").fit(x, y)
+    >>> stored = models.loads(models.dumps(model))
+    >>> bool(np.array_equal(stored.predict(x), model.predict(x)))
+    True
     """
 
     statistic: Statistic

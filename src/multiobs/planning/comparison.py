@@ -29,11 +29,26 @@ HEAD = ("design", "by", "n", "labels", "rows", "rate", "simulated")
 class DesignRow:
     """One line of the table.
 
-    design; by: the theorem, "clean ERM" for :func:`multiobs.bounds.clean_excess_risk`, "rate" where
-    only the exponent is known and no constant (so no number of labels follows), or "none";
-    metasamples, labels, rows: what it asks for (None when it does not say); rate: exponent of the
-    excess risk in the number of labels; simulated_labels: labels that were enough in simulation,
-    None if not simulated or beyond the limit, which simulated says.
+    Attributes
+    ----------
+    design : str
+        Which.
+    by : str
+        The theorem, "clean ERM" for :func:`multiobs.bounds.clean_excess_risk`, "rate" where only
+        the exponent is known and no constant (so no number of labels follows), or "none".
+    metasamples, labels, rows : number or None
+        What it asks for; None when it does not say.
+    rate : float or None
+        Exponent of the excess risk in the number of labels.
+    simulated : bool
+        Whether it was simulated.
+    simulated_labels : int or None
+        Labels that were enough; None if not simulated or beyond the limit.
+
+    Examples
+    --------
+    >>> compare_designs(0.05, BoundedProblem(K=0.5)).rows[0].design
+    'two-moment'
     """
 
     design: Design
@@ -80,7 +95,26 @@ def _number(value: float | None) -> str:
 @final
 @dataclass(frozen=True)
 class DesignComparison:
-    """Designs compared at one target; a table, JSON, or a plot."""
+    """Designs compared at one target; a table, JSON, or a plot.
+
+    Attributes
+    ----------
+    target, delta : float
+        Excess risk and failure probability.
+    problem : BoundedProblem
+        Ranges, dimension, K.
+    rows : tuple of DesignRow
+        The designs.
+    limit : int
+        The most labels that simulations tried.
+    simulations : tuple of SimulatedSize
+        What they found.
+
+    Examples
+    --------
+    >>> len(compare_designs(0.05, BoundedProblem(K=0.5)).rows)
+    7
+    """
 
     target: float
     delta: float

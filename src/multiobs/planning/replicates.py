@@ -107,8 +107,22 @@ def _components(given: npt.ArrayLike) -> FloatArray:
 class ReplicateDesign:
     """How to spend a budget: n_points places x with replicates labels each.
 
-    error is the expected mean squared error of the fitted line or plane over x; spent is what the
-    design costs; table holds (replicates, n_points, error) of every design that was considered.
+    Attributes
+    ----------
+    n_points, replicates : int
+        Places x, and labels at each.
+    error : float
+        Expected mean squared error of the fitted line or plane over x.
+    spent : float
+        What the design costs.
+    table : tuple of (int, int, float)
+        Replicates, places and error of every design that was considered.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> replicates_design("variance", 1000, components=[0.5, 2.0], rng=rng).labels <= 1000
+    True
     """
 
     n_points: int

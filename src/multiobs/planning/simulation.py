@@ -26,6 +26,12 @@ class KnownLaw(Protocol):
 
     The laws of :data:`multiobs.experiments.SCENARIOS` are such; so is any object with these
     methods. x has shape (n,) or (n, d).
+
+    Examples
+    --------
+    >>> from multiobs.experiments import SCENARIOS
+    >>> SCENARIOS["variance-line"].truth(np.array([0.0, 1.0])).shape
+    (2,)
     """
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -44,8 +50,24 @@ class Simulation:
     """Mean squared errors of a design at one number of labels, one for each run.
 
     A run in which no metasample could be formed counts as infinite. For a squared loss and a
-    statistic inside the class the mean squared error is the excess risk of the theorems. rows
-    counts the x that were drawn, labelled or not.
+    statistic inside the class the mean squared error is the excess risk of the theorems.
+
+    Attributes
+    ----------
+    design : str
+        Which.
+    labels, rows : int
+        Labels that were used, and x that were drawn, labelled or not.
+    errors : ndarray (runs,)
+        Mean squared error of each run.
+
+    Examples
+    --------
+    >>> from multiobs.experiments import SCENARIOS
+    >>> law, rng = SCENARIOS["variance-line"], np.random.default_rng(0)
+    >>> found = simulate(law, "replicates", 200, runs=20, rng=rng)
+    >>> found.errors.size, found.quantile(0.5) < found.quantile(0.9)
+    (20, True)
     """
 
     design: Design
@@ -184,7 +206,22 @@ def _fit(
 class SimulatedSize:
     """Labels with which a share 1 - delta of the runs met the target; None if beyond the limit.
 
-    curve holds the simulations on the way, from few labels to many.
+    Attributes
+    ----------
+    design : str
+        Which.
+    labels : int or None
+        How many were enough.
+    curve : tuple of Simulation
+        The simulations on the way, from few labels to many.
+
+    Examples
+    --------
+    >>> from multiobs.experiments import SCENARIOS
+    >>> law, rng = SCENARIOS["variance-line"], np.random.default_rng(0)
+    >>> found = simulated_size(law, "replicates", 0.05, runs=20, rng=rng)
+    >>> found.curve[-1].labels == found.labels
+    True
     """
 
     design: Design
@@ -209,6 +246,17 @@ def simulated_size(
 
     Labels grow by factors of sqrt(2) from ``start``, so the answer is right to that factor and to
     the noise of ``runs`` repetitions.
+
+    Parameters
+    ----------
+    scenario, design, statistic, runs, pool_factor, rng
+        As in :func:`simulate`.
+    target : float
+        The mean squared error to be met by a share 1 - ``delta`` of the runs.
+    delta : float
+        The share of runs that may miss it.
+    start, limit : int
+        The fewest and the most labels tried.
 
     Examples
     --------

@@ -17,9 +17,24 @@ THEOREMS = ("slow", "fast", "replicates")
 class SampleSize:
     """What a theorem asks for.
 
-    theorem: which one; n: metasamples; m: labels in each; labels: n m; rows: x that must be drawn
-    (anchors included), inf beyond what a double holds; epsilon: how near the labels of a
-    metasample must be; excess_risk: what is promised; delta: with which failure probability.
+    Attributes
+    ----------
+    theorem : str
+        Which one.
+    n, m, labels : int
+        Metasamples, labels in each, and their product.
+    rows : float
+        x that must be drawn, anchors included; inf beyond what a double holds.
+    epsilon : float
+        How near the labels of a metasample must be.
+    excess_risk, delta : float
+        What is promised, and with which failure probability.
+
+    Examples
+    --------
+    >>> size = sample_size(0.1, BoundedProblem(K=0.5))
+    >>> size.labels == size.n * size.m
+    True
     """
 
     theorem: str
@@ -131,7 +146,10 @@ def label_budget(
 ) -> int:
     """Labels to pay for in pool-based active learning: n m, whatever the pool costs.
 
-    Parameters are those of :func:`sample_size`.
+    Parameters
+    ----------
+    target_excess_risk, problem, theorem, delta, form
+        As in :func:`sample_size`.
 
     Examples
     --------

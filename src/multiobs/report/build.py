@@ -37,6 +37,17 @@ def build(study: Study, step: Callable[[str], None] = lambda what: None) -> Page
     -------
     Page
         For :func:`multiobs.report.render`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor, report
+    >>> x = np.linspace(0, 1, 200)
+    >>> y = np.random.default_rng(0).normal(scale=1 + x)
+    >>> model = MultiObservationRegressor("variance").fit(x[:, None], y)
+    >>> page = build(report.Study(model, report.Positions({"x": x}, {"x": "number"}), y))
+    >>> report.render(page).startswith("<!doctype html>")
+    True
     """
     step("holding rows out")
     held = checks.held_out(study)

@@ -145,7 +145,20 @@ class Section:
 @final
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A whole report.
+
+    Attributes
+    ----------
+    title, lead : str
+        Heading, and the sentence below it.
+    sections : sequence of Section
+        What follows.
+
+    Examples
+    --------
+    >>> Page("Flight delays", "One year, three airports.").title
+    'Flight delays'
+    """
 
     title: str
     lead: str
@@ -157,6 +170,11 @@ def render(page: Page) -> str:
 
     Only the page's own script may run (its hash is in the content security policy), nothing may
     be fetched, and texts of the data are escaped or inside JSON without angle brackets.
+
+    Parameters
+    ----------
+    page : Page
+        What :func:`build` made.
 
     Examples
     --------

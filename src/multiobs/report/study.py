@@ -31,6 +31,12 @@ class Positions:
         "number", "category" or "date".
     named : bool
         Whether the model was fitted to a data frame, whose names it wants to see again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Positions({"hour": np.arange(3.0)}, {"hour": "number"}).size
+    3
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -157,6 +163,16 @@ class Study:
         More about the data, such as its fingerprint.
     command : str
         What makes this page again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 50)
+    >>> y = np.random.default_rng(0).normal(size=50)
+    >>> model = MultiObservationRegressor("variance").fit(x[:, None], y)
+    >>> Study(model, Positions({"x": x}, {"x": "number"}), y).what
+    'variance'
     """
 
     model: MultiObservationRegressor

@@ -10,7 +10,14 @@ from multiobs.tuples import TupleSet
 
 
 class Sampler(ABC):
-    """Builds the tuples of rows whose labels are used together, from x alone."""
+    """Builds the tuples of rows whose labels are used together, from x alone.
+
+    Examples
+    --------
+    >>> from multiobs.samplers import SlidingWindow
+    >>> isinstance(SlidingWindow(), Sampler)
+    True
+    """
 
     @abstractmethod
     def build(
@@ -60,7 +67,14 @@ class Coded(Sampler):
 
 
 class Adjustable(Sampler):
-    """A sampler whose width can be left open."""
+    """A sampler whose width can be left open.
+
+    Examples
+    --------
+    >>> from multiobs.samplers import Nearby
+    >>> Nearby("auto").is_open(), Nearby(0.1).is_open()
+    (True, False)
+    """
 
     @abstractmethod
     def left_open(self) -> bool:
@@ -72,7 +86,14 @@ class Adjustable(Sampler):
 
 
 class Streaming(Sampler):
-    """A sampler of one column whose tuples span a bounded stretch of x."""
+    """A sampler of one column whose tuples span a bounded stretch of x.
+
+    Examples
+    --------
+    >>> from multiobs.samplers import Nearby
+    >>> Nearby("auto").can_stream(), Nearby(0.1).can_stream()
+    (False, True)
+    """
 
     @abstractmethod
     def settled(self) -> bool:

@@ -29,6 +29,14 @@ class Naive(Sampler):
     shuffle : bool
         Deal the rows in random order, so that the order in which they come does not matter.
         False takes it as it is: right only for rows that come in an order of chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 101)[:, None]
+    >>> tuples = Naive(10).build(x, 2, np.random.default_rng(0))
+    >>> tuples.count()
+    10
     """
 
     n_metasamples: int | Literal["auto"] = "auto"
@@ -95,6 +103,14 @@ class Improved(Sampler):
     shuffle : bool
         Deal the rows in random order, so that the order in which they come does not matter.
         False takes it as it is: right only for rows that come in an order of chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 101)[:, None]
+    >>> tuples = Improved(0.2, 10).build(x, 2, np.random.default_rng(0))
+    >>> tuples.members.shape
+    (10, 2)
     """
 
     epsilon: float | Literal["paper"] = "paper"

@@ -26,6 +26,13 @@ def paper_epsilon(X: FloatArray) -> float:
     in more columns the median distance to the :math:`\sqrt n`-th neighbour.  Outliers, clusters
     and ties change it as little as they change the typical distance of neighbours.
 
+    Parameters
+    ----------
+    X : ndarray (n, d)
+        Positions of the rows.
+
+    Examples
+    --------
     >>> x = np.linspace(0, 1, 1001)[:, None]
     >>> float(round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2))
     1.0

@@ -44,6 +44,14 @@ class Nearby(Adjustable, Streaming):
     -----
     In several columns with so many rows of equal x that all pairs would not fit into memory, each
     row goes with a random part of the others, and a warning says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 11)[:, None]
+    >>> tuples = Nearby(0.15).build(x, 2, np.random.default_rng(0))
+    >>> tuples.count()
+    10
     """
 
     epsilon: float | Literal["paper", "auto"] = "auto"
@@ -105,6 +113,14 @@ class Nearest(Adjustable):
     by_group : bool
         Whether rows of a group of g among n have only ``n_neighbors`` √(g/n) of them: rows of a
         small group lie far from each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 11)[:, None]
+    >>> tuples = Nearest(2).build(x, 2, np.random.default_rng(0))
+    >>> tuples.count()
+    22
     """
 
     n_neighbors: int | Literal["auto"] = "auto"

@@ -17,7 +17,13 @@ RETRIES = 3  # of a Dask task whose worker died
 
 
 class Executor(Protocol):
-    """Anything with an ordered ``map``."""
+    """Anything with an ordered ``map``.
+
+    Examples
+    --------
+    >>> list(Serial().map(abs, [-1, 2]))
+    [1, 2]
+    """
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
         """Results of the function in the order of the items."""
@@ -42,6 +48,13 @@ class Serial:
 class Threads:
     """A pool of threads: numpy, pyarrow and the compiled loops release the interpreter lock.
 
+    Parameters
+    ----------
+    workers : int
+        How many.
+
+    Examples
+    --------
     >>> list(Threads(2).map(abs, [-1, 2]))
     [1, 2]
     """
@@ -62,7 +75,18 @@ class Threads:
 @final
 @dataclass(frozen=True)
 class Processes:
-    """A pool of processes of this machine, joblib's."""
+    """A pool of processes of this machine, joblib's.
+
+    Parameters
+    ----------
+    workers : int
+        How many.
+
+    Examples
+    --------
+    >>> list(Processes(1).map(abs, [-1, 2]))
+    [1, 2]
+    """
 
     workers: int
 
@@ -91,6 +115,12 @@ class DaskFutures:
     ----------
     client : distributed.Client
         Connected to the cluster.
+
+    Examples
+    --------
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> list(DaskFutures(Client()).map(abs, [-1, 2]))  # doctest: +SKIP
+    [1, 2]
     """
 
     client: Any

@@ -48,6 +48,11 @@ class Query:
         The query; it may name files.
     database : str
         A DuckDB file, opened for reading; by default none.
+
+    Examples
+    --------
+    >>> Query("SELECT x, y FROM 'rows.parquet' WHERE x > 0").database
+    ':memory:'
     """
 
     sql: str

@@ -44,6 +44,15 @@ class Backtest:
         Verdict against the benchmark: significantly better, undecided, significantly worse.
     sensitivity : Columns
         Scores, ranks and verdicts for each window, as a table.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=400)
+    >>> both = {"one": np.ones(400), "two": np.full(400, 2.0)}
+    >>> found = backtest("variance", np.arange(400), y, both)
+    >>> found.comparison.names[0], found.lights["two"]
+    ('one', 'red')
     """
 
     statistic: Statistic

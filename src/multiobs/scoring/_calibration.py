@@ -32,6 +32,15 @@ class CalibrationTest:
         mean says that the forecast is too low.
     wald, df, joint_p : float, int, float
         Wald statistic of V times all instruments, its degrees of freedom and p-value.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> test = calibration_test("variance", x, y, np.full(1000, 1.0))
+    >>> test.mean > 0, test.p < 0.001  # the forecast is too low
+    (True, True)
     """
 
     mean: float
@@ -151,6 +160,15 @@ class Reliability:
     curve_forecast, curve_observed : ndarray
         The isotonic recalibration (pool adjacent violators) of mean- and ratio-type statistics;
         empty for others.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> curve = reliability_curve("variance", x, y, (1 + x[:, 0]) ** 2, n_bins=4)
+    >>> curve.forecast.shape, bool(np.all(np.diff(curve.curve_observed) >= 0))
+    ((4,), True)
     """
 
     statistic: Statistic

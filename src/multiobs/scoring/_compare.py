@@ -33,6 +33,16 @@ class Difference:
     t, p : float
         Ratio of the two, and its two-sided p-value (Diebold and Mariano 1995); NaN when the
         forecasts do not differ at all.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> both = {"truth": (1 + x[:, 0]) ** 2, "one": np.ones(1000)}
+    >>> gap = compare("variance", x, y, both).difference("truth", "one")
+    >>> gap.difference < 0, gap.p < 0.001
+    (True, True)
     """
 
     first: str
@@ -71,6 +81,15 @@ class Comparison:
         Each forecast less the benchmark, in the order of ``names``.
     n_metasamples : int
         How many metasamples were scored.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> found = compare("variance", x, y, {"truth": (1 + x[:, 0]) ** 2, "one": np.ones(1000)})
+    >>> found.names
+    ('truth', 'one')
     """
 
     statistic: Statistic

@@ -30,6 +30,15 @@ class Decomposition:
         What the recalibrated forecast gains on the best constant; larger is better.
     uncertainty : float
         Mean loss of the best constant: a property of the data.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> parts = decompose("variance", x, y, np.full(1000, 9.0))
+    >>> parts.miscalibration > parts.discrimination  # far too high, and the same everywhere
+    True
     """
 
     score: float

@@ -31,6 +31,15 @@ class Murphy:
         Mean elementary score of each forecast at each threshold.
     difference, difference_se : ndarray (g,) or None
         First forecast less second and its standard error, when there are two.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(1000, 1))
+    >>> y = rng.normal(scale=1 + x[:, 0])
+    >>> both = {"truth": (1 + x[:, 0]) ** 2, "one": np.ones(1000)}
+    >>> murphy_curve("variance", x, y, both, theta=5).scores.shape
+    (2, 5)
     """
 
     statistic: Statistic

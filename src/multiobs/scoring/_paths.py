@@ -38,6 +38,16 @@ class EpsilonPath:
         Estimate there from all rows, for each width.
     best : float
         The width of the best score.
+
+    Examples
+    --------
+    >>> from multiobs import MultiObservationRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(200, 1))
+    >>> reg = MultiObservationRegressor("variance", transport=None)
+    >>> path = epsilon_path(reg, x, rng.normal(size=200), epsilons=[0.05, 0.1], cv=2)
+    >>> path.estimate.shape[0], bool(path.best in path.epsilon)
+    (2, True)
     """
 
     statistic: Statistic
@@ -126,6 +136,14 @@ class DriftCurve:
         From labels transported along a smooth mean; None where no shift leaves the statistic alone.
     paper : float
         The paper's epsilon in the units of x.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(size=(500, 1))
+    >>> curve = drift_curve("variance", x, 3 * x[:, 0] + rng.normal(size=500))
+    >>> bool(curve.plain[-1] > curve.transported[-1])  # the slope of the mean in wide windows
+    True
     """
 
     statistic: Statistic

@@ -93,7 +93,22 @@ def score(
 @final
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer with scikit-learn's signature, made by :func:`make_scorer`."""
+    """A scorer with scikit-learn's signature, made by :func:`make_scorer`.
+
+    Attributes
+    ----------
+    statistic, loss, sampler, predict, transport
+        As in :func:`make_scorer`.
+
+    Examples
+    --------
+    >>> from multiobs import MultiObservationRegressor
+    >>> x = np.linspace(0, 1, 100)[:, None]
+    >>> y = np.random.default_rng(0).normal(size=100)
+    >>> scorer = make_scorer("variance")
+    >>> scorer(MultiObservationRegressor("variance").fit(x, y), x, y) < 0  # larger is better
+    True
+    """
 
     statistic: str | Statistic
     loss: LossName

@@ -15,6 +15,15 @@ CATALOGUE: dict[str, Callable[[], Statistic]] = MEAN_TYPE | ROOT_AND_RATIO_TYPE
 def build(name: str, parameters: Mapping[str, Any]) -> Statistic:
     """Return the catalogue's statistic of this name with these parameters.
 
+    Parameters
+    ----------
+    name : str
+        A key of ``CATALOGUE``.
+    parameters : mapping
+        Its parameters by name.
+
+    Examples
+    --------
     >>> build("ucb", {"lam": 8.0}).parameters["lam"]
     8.0
     """

@@ -43,6 +43,19 @@ def ratio_of(
 ) -> Statistic:
     r"""Ratio-type statistic :math:`\mathbb{E}[\psi]/\mathbb{E}[\chi]` of two user's kernels.
 
+    Parameters
+    ----------
+    psi, chi : callable or Kernel
+        Symmetric functions of labels (t, m) or (t, m, s) that return (t,); E[chi] must be positive.
+    arity : int
+        The number m of observations.
+    name : str
+        For messages and axes.
+    n_columns : int
+        The number s of columns of y.
+
+    Examples
+    --------
     >>> ratio_of(lambda Y: Y.min(axis=1), lambda Y: Y.max(axis=1), arity=2).form
     'ratio'
     """

@@ -163,6 +163,13 @@ class Monomials(Kernel):
 def moment(*exponent: int) -> Monomials:
     r"""Moment :math:`\mathbb{E}[\prod_c Y_c^{e_c}]` as a kernel of one observation.
 
+    Parameters
+    ----------
+    *exponent : int
+        e_c, one for each column of y.
+
+    Examples
+    --------
     >>> moment(2)(np.array([[3.0]]))
     array([9.])
     """
@@ -197,6 +204,13 @@ def _over_members(members: FloatArray, exponent: Exponent) -> FloatArray:
 class OrderStatistic(Kernel):
     r"""Linear combination of the order statistics, :math:`\sum_r c_r y_{(r)}`.
 
+    Parameters
+    ----------
+    coefs : iterable of float
+        c_r, from the smallest label to the largest; their number is the arity.
+
+    Examples
+    --------
     >>> OrderStatistic([1.0, 0.0, 0.0])(np.array([[3.0, 1.0, 2.0]]))
     array([1.])
     """
@@ -242,6 +256,15 @@ class OrderStatistic(Kernel):
 class Equality(Kernel):
     """``scale`` when all observations are equal, else 0.
 
+    Parameters
+    ----------
+    arity : int
+        The number m of observations.
+    scale : float
+        The value when they are equal.
+
+    Examples
+    --------
     >>> Equality(2)(np.array([[1.0, 1.0], [1.0, 2.0]]))
     array([1., 0.])
     """
@@ -277,6 +300,15 @@ class Equality(Kernel):
 class Opaque(Kernel):
     """Any vectorised symmetric function; its sums are enumerated in bounded chunks.
 
+    Parameters
+    ----------
+    function : callable
+        From labels (t, m) or (t, m, s) to (t,).
+    arity, n_columns : int
+        The numbers m and s.
+
+    Examples
+    --------
     >>> Opaque(lambda Y: Y.max(axis=1) - Y.min(axis=1), arity=3)(np.array([[1.0, 4.0, 2.0]]))
     array([3.])
     """

@@ -118,12 +118,36 @@ class PolynomialLoss(Loss):
 
 
 def squared(psi: Kernel) -> PolynomialLoss:
-    r"""Squared loss of a mean-type statistic, :math:`(r - \psi(y))^2`."""
+    r"""Squared loss of a mean-type statistic, :math:`(r - \psi(y))^2`.
+
+    Parameters
+    ----------
+    psi : Kernel
+        The kernel whose mean is estimated.
+
+    Examples
+    --------
+    >>> from multiobs.statistics.kernels import moment
+    >>> squared(moment(1)).value(np.array([3.0]), np.array([[1.0]]))
+    array([4.])
+    """
     return PolynomialLoss([Square(psi), psi * -2.0, constant(1.0, psi.arity, psi.n_columns)])
 
 
 def ratio(psi: Kernel, chi: Kernel) -> PolynomialLoss:
-    r"""Loss of a ratio-type statistic E[psi]/E[chi], :math:`\chi r^2 - 2 \psi r`."""
+    r"""Loss of a ratio-type statistic E[psi]/E[chi], :math:`\chi r^2 - 2 \psi r`.
+
+    Parameters
+    ----------
+    psi, chi : Kernel
+        Numerator and denominator.
+
+    Examples
+    --------
+    >>> from multiobs.statistics.kernels import moment
+    >>> ratio(moment(2), moment(1)).gradient(np.array([3.0]), np.array([[3.0]]))
+    array([0.])
+    """
     return PolynomialLoss([None, psi * -2.0, chi])
 
 
@@ -146,6 +170,12 @@ class RootLoss(Loss):
     above_mean : float, optional
         How many standard deviations the statistic lies above the mean, where that is what it is:
         the level is then measured from the conditional mean, so that c may depend on x.
+
+    Examples
+    --------
+    >>> from multiobs.statistics import ucb
+    >>> type(ucb(2.0).loss).__name__
+    'RootLoss'
     """
 
     constant: Monomials
@@ -237,6 +267,15 @@ class BregmanLoss(TupleLoss):
     ``"gamma"`` (QLIKE) is :math:`\psi/r + \log r`, ``"poisson"`` is :math:`r - \psi \log r`;
     both are infinite at :math:`r \le 0` and minimised in mean by :math:`\mathbb{E}[\psi]`.
 
+    Parameters
+    ----------
+    kind : {"gamma", "poisson"}
+        Which.
+    psi : Kernel
+        The kernel whose mean is estimated.
+
+    Examples
+    --------
     >>> from multiobs.statistics.kernels import moment
     >>> loss = BregmanLoss("gamma", moment(1))
     >>> loss.gradient(np.array([2.0]), np.array([[2.0]]))
@@ -287,7 +326,22 @@ Derivative = Callable[[FloatArray, FloatArray], npt.ArrayLike]
 @final
 @dataclass(frozen=True)
 class CallableLoss(TupleLoss):
-    """A user's own loss, given by vectorised functions of (r, Y)."""
+    """A user's own loss, given by vectorised functions of (r, Y).
+
+    Parameters
+    ----------
+    value_function, gradient_function, hessian_function : callable
+        Of predictions (t,) and labels (t, m), to (t,); the last may be None.
+    n_observations : int
+        The arity m.
+
+    Examples
+    --------
+    >>> value, slope = lambda r, Y: (r - Y[:, 0]) ** 2, lambda r, Y: 2 * (r - Y[:, 0])
+    >>> loss = CallableLoss(value, slope, None, 1)
+    >>> loss.value(np.array([3.0]), np.array([[1.0]]))
+    array([4.])
+    """
 
     value_function: Derivative
     gradient_function: Derivative

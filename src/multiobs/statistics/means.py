@@ -87,6 +87,13 @@ def central_moment(order: int) -> Statistic:
     The kernel is the U-statistic kernel of Hoeffding (1948):
     :math:`\mu_k = \sum_j \binom{k}{j} (-1)^j\, \mathbb{E}[Y^{k-j}]\, \mathbb{E}[Y]^j`.
 
+    Parameters
+    ----------
+    order : int
+        k, at least 2, the number of observations.
+
+    Examples
+    --------
     >>> central_moment(3).arity
     3
     """
@@ -107,6 +114,13 @@ def central_moment(order: int) -> Statistic:
 def cumulant(order: int) -> Statistic:
     r"""Cumulant :math:`\kappa_k` by its unbiased kernel of k labels (the k-statistic's kernel).
 
+    Parameters
+    ----------
+    order : int
+        k, at least 1, the number of observations.
+
+    Examples
+    --------
     >>> cumulant(2).psi(np.array([[1.0, 3.0]]))
     array([2.])
     """
@@ -158,6 +172,13 @@ def minvar(k: int = 1) -> Statistic:
     It takes k + 1 observations, one more than its parameter says: ``minvar(4)`` is the mean of the
     smallest of five (Cherny and Madan 2009).
 
+    Parameters
+    ----------
+    k : int
+        One less than the number of draws.
+
+    Examples
+    --------
     >>> minvar(4).arity
     5
     """
@@ -178,6 +199,13 @@ def minvar(k: int = 1) -> Statistic:
 def maxvar(k: int = 1) -> Statistic:
     r"""Expected maximum of k + 1 draws, :math:`\mathbb{E}\max(Y_1..Y_{k+1})`.
 
+    Parameters
+    ----------
+    k : int
+        One less than the number of draws.
+
+    Examples
+    --------
     >>> maxvar(2).psi(np.array([[1.0, 5.0, 2.0]]))
     array([5.])
     """
@@ -200,6 +228,13 @@ def l_moment(order: int) -> Statistic:
 
     Hosking (1990).  Order 2 is half of Gini's mean difference.
 
+    Parameters
+    ----------
+    order : int
+        r, at least 1, the number of observations.
+
+    Examples
+    --------
     >>> l_moment(2).psi(np.array([[1.0, 4.0]]))
     array([1.5])
     """

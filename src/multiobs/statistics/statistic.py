@@ -56,6 +56,13 @@ class Statistic:
         For a root: it as a function of the means of kernels.
     parts : Parts or None
         Statistics that a smooth class learns one by one, where it is a function of several.
+
+    Examples
+    --------
+    >>> from multiobs import statistics
+    >>> variance = statistics.variance()
+    >>> variance.arity, variance.domain, variance.unit_in("minutes")
+    (2, (0.0, inf), 'minutes²')
     """
 
     name: str

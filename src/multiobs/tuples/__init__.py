@@ -15,13 +15,11 @@ from multiobs.tuples.shapes import (
     TupleSet,
     Windows,
     concatenate,
-    group_ends,
-    order_by,
     shown,
-    sorted_windows,
     subset_counts,
     unrank_subsets,
 )
+from multiobs.tuples.sorting import group_ends, order_by, sorted_windows
 
 __all__ = [
     "Anchored",

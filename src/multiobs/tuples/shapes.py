@@ -15,13 +15,19 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.native.window_sums import stable_argsort, window_stops
+from multiobs.native.window_sums import stable_argsort
 
 CHUNK = 1 << 17  # tuples held at once while enumerating
 
 
 class TupleSet(ABC):
-    """A set of m-tuples of row numbers, listed or implied."""
+    """A set of m-tuples of row numbers, listed or implied.
+
+    Examples
+    --------
+    >>> isinstance(Tuples(np.array([[0, 1]]), rows=2), TupleSet)
+    True
+    """
 
     @property
     @abstractmethod
@@ -69,6 +75,12 @@ class Tuples(TupleSet):
         The row whose x stands for the tuple; by default the mean of the members' x does.
     weight : ndarray, (t,), optional
         How much each tuple counts; 1 by default.
+
+    Examples
+    --------
+    >>> pairs = Tuples(np.array([[0, 1], [1, 2]]), rows=3)
+    >>> pairs.count(), pairs.arity
+    (2, 2)
     """
 
     members: IntArray
@@ -277,6 +289,11 @@ class Graph(Anchored):
         Neighbours of row i are ``indices[indptr[i]:indptr[i+1]]``, as in a CSR matrix.
     arity : int
         The number m of rows in a tuple.
+
+    Examples
+    --------
+    >>> Graph(np.array([0, 2, 2, 2]), np.array([1, 2]), arity=2).listed().members.tolist()
+    [[0, 1], [0, 2]]
     """
 
     def __init__(self, indptr: IntArray, indices: IntArray, arity: int) -> None:
@@ -370,30 +387,3 @@ def _distinct_integers(total: int, size: int, rng: np.random.Generator) -> IntAr
         more = rng.integers(0, total, size=2 * (size - chosen.size))
         chosen = np.unique(np.concatenate([chosen, more]))
     return np.sort(rng.permutation(chosen)[:size]).astype(np.int64)
-
-
-def sorted_windows(x: FloatArray, epsilon: float, arity: int, groups: IntArray | None) -> Windows:
-    """Intervals of width epsilon over sorted x: the one definition of 'within epsilon'.
-
-    Row j goes with an earlier row i exactly when ``x_j - x_i <= epsilon`` in floating point.
-    Ties in x are kept in row order, whatever the labels are.
-    """
-    order = order_by(x, groups)
-    stop = window_stops(x[order], epsilon, group_ends(order, groups))
-    return Windows(order, stop, arity)
-
-
-def order_by(x: FloatArray, groups: IntArray | None) -> IntArray:
-    """Row numbers by group, then x, then row number."""
-    order = stable_argsort(x)
-    if groups is None:
-        return order
-    return order[np.argsort(groups[order], kind="stable")]
-
-
-def group_ends(order: IntArray, groups: IntArray | None) -> IntArray | None:
-    """For each sorted position, one past the last position of its group."""
-    if groups is None:
-        return None
-    here = groups[order]
-    return np.searchsorted(here, here, side="right").astype(np.int64)
