@@ -39,12 +39,6 @@ def test_fit_points_to_scale(library, rows, table):
         MultiObservationRegressor().fit(lazy, frame["y"].to_numpy())
 
 
-def test_several_numeric_columns_are_refused(rows, table):
-    x, y = rows("plain", 50)
-    with pytest.raises(ValueError, match=r"needs one numeric column of x.*got 2 \(x, z\)"):
-        fit(table(x, y, z=x), ["x", "z"], "y")
-
-
 def test_smooth_terms_are_refused(rows, table):
     with pytest.raises(ValueError, match="features must be a transformer or None by parts"):
         fit(table(*rows("plain", 50)), "x", "y", features="smooth")

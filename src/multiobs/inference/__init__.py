@@ -7,12 +7,14 @@ from multiobs.inference.dependence import Dependence, dependence_of
 from multiobs.inference.fitted import Inference
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
+from multiobs.inference.leaf_parts import drawn_scores, row_scores, scores_of_rows
 from multiobs.inference.parts import (
     Leverages,
     covariance_by_parts,
     leverage_sums,
     leverages,
     score_sums,
+    variance_by_parts,
 )
 from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.shrinking import shrink
@@ -55,7 +57,11 @@ __all__ = [
     "fit_part",
     "partial_effects",
     "quantile",
+    "drawn_scores",
     "score_sums",
+    "row_scores",
+    "scores_of_rows",
+    "variance_by_parts",
     "shrink",
     "term_tests",
     "undersmoothed",

@@ -156,6 +156,7 @@ def covariance_by_parts(
     parts: Sequence[Mapping[str, Any]],
     known: Leverages,
     more: Mapping[str, Any] | None = None,
+    shares: tuple[float, float, float] | None = None,
 ) -> Covariance:
     """Put the sums of all parts together, as :func:`covariance` does with all rows at hand.
 
@@ -169,25 +170,38 @@ def covariance_by_parts(
         Of all rows.
     more : mapping, optional
         From :func:`multiobs.inference.blocks.overlap_sums`.
+    shares : tuple of float, optional
+        Number of independent units, their summed shares in V, and the squares of these.
     """
     p = fit.w.size
     if more is not None:
         parts = [*parts, {"V": np.zeros((p, p)), **more}]
     parts = [part for part in parts if "V" in part]
-    total: dict[str, Any] = {
-        name: sum(np.asarray(part[name]) for part in parts if name in part) for name in NAMES
-    }
-    drawn = float(total["drawn"])
-    share = sum(known.counts) / drawn if drawn else 1.0
-    raw = total["V"] - share * total["correction"]
+    total, V = _totals(parts), variance_by_parts(parts, known)
+    share = _share(total, known)
     naive = np.asarray(total["naive"] + share * total["drawn naive"])
-
-    V = positive_part(np.asarray((raw + raw.T) / 2))
     third = None
     if all(bool(part["third"]) for part in parts if "third" in part):
         bend = total["bend"] - share * total["drawn cubes"]
         third = of_tensors(bend, total["centre"] - share * total["drawn cubes"])
-    return assembled(fit, V, naive, _degrees_of_freedom(total, V), known.kind, third)
+    df = _degrees_of_freedom(total, V) if shares is None else _df_of_shares(shares, V.shape[0])
+    return assembled(fit, V, naive, df, known.kind, third)
+
+
+def _totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {name: sum(np.asarray(part[name]) for part in parts if name in part) for name in NAMES}
+
+
+def _share(total: Mapping[str, Any], known: Leverages) -> float:
+    """How many tuples each drawn one stands for."""
+    drawn = float(total["drawn"])
+    return sum(known.counts) / drawn if drawn else 1.0
+
+
+def _df_of_shares(shares: tuple[float, float, float], p: int) -> float:
+    """Satterthwaite's degrees of freedom from the units' number, and their shares in V."""
+    n, q, squares = shares
+    return float(np.clip(2.0 / p * q**2 / max(squares - q**2 / n, 1e-300), 1.0, n))
 
 
 def _degrees_of_freedom(total: Mapping[str, Any], V: FloatArray) -> float:
@@ -222,7 +236,7 @@ def _sums_of_tuples(gradient: Gradient, tuples: Tuples, own: slice, known: Lever
     mine = _mine(tuples, own)
     found = _unit_sums(units, mine, overlap, overlap, s[mine].T @ s[mine], p)
     if isinstance(overlap, Independent):
-        cube = _cubes(units[mine], units[mine], units[mine])
+        cube = cubes(units[mine], units[mine], units[mine])
         return found | {"bend": cube, "centre": cube, "third": True}
     if tuples.arity != 2:
         return found
@@ -231,7 +245,7 @@ def _sums_of_tuples(gradient: Gradient, tuples: Tuples, own: slice, known: Lever
         for u in units.T
     )
     g: FloatArray = np.stack([np.asarray(each, dtype=np.float64) for each in columns], axis=1)
-    cube = _cubes(g[own], g[own], g[own]) - _cubes(units[mine], units[mine], units[mine])
+    cube = cubes(g[own], g[own], g[own]) - cubes(units[mine], units[mine], units[mine])
     return found | {"bend": cube, "centre": cube, "third": True}
 
 
@@ -250,8 +264,8 @@ def _sums_of_anchors(gradient: Gradient, tuples: Windows, own: slice, known: Lev
     stop, place = np.maximum(tuples.stop, 1), np.arange(a.shape[0], dtype=np.int64)
     later = window_sums(np.ascontiguousarray(a), np.minimum(place + 1, stop), stop)[own]
     whole = later + a[own]
-    cross = _cubes(a[own], spread, spread)
-    ends = _cubes(whole, whole, whole), _cubes(later, later, later)
+    cross = cubes(a[own], spread, spread)
+    ends = cubes(whole, whole, whole), cubes(later, later, later)
     return found | {
         "bend": 1.5 * cross - 0.5 * ends[0] + 0.5 * ends[1],
         "centre": 3.0 * cross - 2.0 * ends[0] + 2.0 * ends[1],
@@ -280,13 +294,20 @@ def _sums_of_rows(
     s = gradient.scores(drawn)
     found |= {"drawn": float(drawn.count()), "drawn naive": s.T @ s}
     s = s * factor[drawn.members].mean(axis=1)
-    cube = _cubes(g[own], g[own], g[own])
+    cube = cubes(g[own], g[own], g[own])
     found |= {"bend": cube, "centre": cube}
     if m == 1:
         return found
     again = mutual(tuples, drawn) if isinstance(tuples, Graph) else np.zeros(drawn.count())
     twice = s * (1.0 + again)[:, None]
-    return found | {"correction": s.T @ twice, "drawn cubes": _cubes(twice, twice, s)}
+    return found | {"correction": s.T @ twice, "drawn cubes": cubes(twice, twice, s)}
+
+
+def variance_by_parts(parts: Sequence[Mapping[str, Any]], known: Leverages) -> FloatArray:
+    """The variance of the gradient from all parts."""
+    total = _totals(parts)
+    raw = total["V"] - _share(total, known) * total["correction"]
+    return positive_part(np.asarray((raw + raw.T) / 2))
 
 
 def _unit_sums(
@@ -310,7 +331,7 @@ def _unit_sums(
     }
 
 
-def _cubes(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+def cubes(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     """Σ a ⊗ b ⊗ c over units, (p, p, p)."""
     p = a.shape[1]
     outer = (a[:, :, None] * b[:, None, :]).reshape(-1, p * p)

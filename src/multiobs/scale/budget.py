@@ -32,3 +32,12 @@ def rows_at_once(memory: int, width: int) -> int:
     1562500
     """
     return max(memory // (AT_ONCE * COPIES * 8 * width), LEAST)
+
+
+def leaves_at_once(memory: int, columns: int) -> int:
+    """Leaves of a forest whose sums, of all columns of x and their products with a form, fit.
+
+    >>> leaves_at_once(10**9, 10)
+    651041
+    """
+    return max(memory // (AT_ONCE * 8 * 4 * (columns + 2)), 1000)

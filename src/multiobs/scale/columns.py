@@ -66,12 +66,15 @@ class Rows:
         Labels.
     weight : ndarray (n,) or None
         Weights.
+    draw : ndarray (n,) or None
+        A uniform number of each row, where rows are divided at random.
     """
 
     key: IntArray | None
     x: FloatArray
     y: FloatArray
     weight: FloatArray | None
+    draw: FloatArray | None = None
 
     @property
     def size(self) -> int:
@@ -85,6 +88,7 @@ class Rows:
             self.x[rows],
             self.y[rows],
             None if self.weight is None else self.weight[rows],
+            None if self.draw is None else self.draw[rows],
         )
 
     def whole(self) -> BoolArray:

@@ -3,6 +3,7 @@
 The plan never depends on who runs it, so every executor returns the same bits.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -127,10 +128,24 @@ class DaskFutures:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
         listed = list(items)
-        futures = self.client.map(function, listed, pure=False, retries=RETRIES)
+        with warnings.catch_warnings():  # a forest is large, and sent once
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            sent = self.client.submit(_same, function, pure=False, retries=RETRIES)
+        futures = self.client.map(
+            _applied, [sent] * len(listed), listed, pure=False, retries=RETRIES
+        )
         try:
             for future in futures:
                 yield future.result()
                 future.release()
         finally:
-            self.client.cancel(futures)
+            self.client.cancel([*futures, sent])
+
+
+def _same(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    """The function itself, on a worker: not part of every task, and made again if it is lost."""
+    return function
+
+
+def _applied(function: Callable[[Item], Result], item: Item) -> Result:
+    return function(item)

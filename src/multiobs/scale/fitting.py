@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -21,6 +22,9 @@ from multiobs.scale.engines import Engine, engine_of
 from multiobs.scale.errors import covariance, surroundings, without_rows
 from multiobs.scale.executors import Executor
 from multiobs.scale.finishing import Found, branches_of, finished
+from multiobs.scale.leaf_buckets import fit_buckets
+from multiobs.scale.leaf_fit import fit_leaves
+from multiobs.scale.leaf_recipe import choose_leaves
 from multiobs.scale.matching import encoding_of
 from multiobs.scale.ranges import cut
 from multiobs.scale.risks import RiskOfRange, Summed, summed
@@ -126,7 +130,7 @@ def fit(
     replicated = _replicated(resolved, sampler, len(labels))
     _check.choice("missing", missing, ("refuse", "drop"))
     size = budget.bytes_of(memory)
-    most = budget.rows_at_once(size, 1 + len(labels))
+    most = budget.rows_at_once(size, len(places) + len(labels))
     request = Request(resolved, sampler, transport, bool(fit_intercept))
     wanted = Wanted(request, features, bool(fit_intercept), random_state, errors)
     asked = Asked(
@@ -134,6 +138,7 @@ def fit(
         places,
         None if alpha == "auto" else _check.nonnegative("alpha", alpha),
         None if ranges is None else _check.integer("ranges", ranges, low=1),
+        size,
     )
     above = scratch_folder(scratch)
     with open_source(source, most, above) as found, engine_of(engine, client, n_jobs) as executor:
@@ -141,7 +146,10 @@ def fit(
         how = Reading(columns, missing, replicated, most, sample_rows, random_state)
         with opened(above, how.name(found), keep) as folder:
             rows = sort_source(found, how, folder, executor)
-            fitted = _fitted(asked, how, rows, folder, executor)
+            if len(columns.x) > 1:
+                fitted = _fitted_by_leaves(asked, how, rows, folder, executor)
+            else:
+                fitted = _fitted(asked, how, rows, folder, executor)
     return finished(template, fitted, places)
 
 
@@ -160,12 +168,15 @@ class Asked:
         Ridge penalty; None is left open.
     ranges : int or None
         How many; None is one for each run.
+    memory : int
+        Bytes that parts at work may take together.
     """
 
     wanted: Wanted
     columns: tuple[str, ...]
     alpha: float | None
     ranges: int | None
+    memory: int
 
     def name(self) -> str:
         """Digest, of the code of a user's own functions, too."""
@@ -228,6 +239,26 @@ def _fitted(
         encoding,
         errors,
     )
+
+
+def _fitted_by_leaves(
+    asked: Asked, how: Reading, rows: SortedSource, folder: Path, executor: Executor
+) -> Found:
+    """Fit several columns of x to runs in any order."""
+    layout = how.layout()
+    at = int(layout.keyed)
+    sample = Sample(
+        layout.unpack(rows.sample), rows.rows, rows.low[at:], rows.high[at:], rows.members
+    )
+    encoding = encoding_of(how.columns, rows.levels, asked.columns)
+    keys = prod(len(each) for each in rows.levels)
+    most = budget.leaves_at_once(asked.memory, layout.places)
+    chosen = choose_leaves(asked.wanted, sample, encoding, keys=keys, most=most)
+    fitted = fit_leaves if chosen.recipe.in_moments() else fit_buckets
+    return fitted(
+        chosen, rows.runs, folder / asked.name(), executor,
+        alpha=asked.alpha, errors=asked.wanted.errors, dropped=rows.dropped,
+    )  # fmt: skip
 
 
 @final

@@ -141,13 +141,13 @@ class _Bisected:
     def place(self, at: Cut) -> int:
         """Position of the first row that is not below a cut; x of +inf is past all of a key."""
         key, x = at
-        low, high = 0, self.x.size
+        low, high = 0, self.x.rows
         if self.keys is not None:
-            low = int(np.searchsorted(self.keys, key, "left"))
-            high = int(np.searchsorted(self.keys, key, "right"))
+            low = self.keys.search(key, low, high, "left")
+            high = self.keys.search(key, low, high, "right")
         elif key != 0.0 and np.isinf(key):
             return 0 if key < 0 else high
-        return low + int(np.searchsorted(self.x[low:high], x, "left"))
+        return self.x.search(x, low, high, "left")
 
     def past(self, at: Cut) -> int:
         """Position of the first row above a cut."""
@@ -155,7 +155,8 @@ class _Bisected:
 
     def at(self, i: int) -> Cut:
         """Key and x of a row."""
-        return 0.0 if self.keys is None else float(self.keys[i]), float(self.x[i])
+        key = 0.0 if self.keys is None else float(self.keys.read(i, i + 1)[0])
+        return key, float(self.x.read(i, i + 1)[0])
 
 
 def _later(
@@ -168,7 +169,9 @@ def _later(
         limit = x + reach.width
         limit += 4 * float(np.spacing(max(abs(limit), abs(x))))  # x_j - x_i <= width rounds
     if reach.rows:
-        near = [m.x[i : min(i + reach.rows, j)] for m, i, j in zip(marks, here, ends, strict=True)]
+        near = [
+            m.x.read(i, min(i + reach.rows, j)) for m, i, j in zip(marks, here, ends, strict=True)
+        ]
         following = np.concatenate(near)
         if following.size < reach.rows:
             limit = np.inf
@@ -179,7 +182,9 @@ def _later(
         return ends, float(np.inf)
     places = [max(m.past((key, limit)), int(i)) for m, i in zip(marks, here, strict=True)]
     found = np.minimum(np.array(places, dtype=np.int64), ends)
-    added = [float(m.x[j - 1]) for m, i, j in zip(marks, here, found, strict=True) if i < j]
+    added = [
+        float(m.x.read(j - 1, j)[0]) for m, i, j in zip(marks, here, found, strict=True) if i < j
+    ]
     return found, max(added, default=x)
 
 
@@ -194,7 +199,7 @@ def _earlier(
         limit -= 4 * float(np.spacing(max(abs(limit), abs(x))))
     if reach.rows:
         near = [
-            m.x[max(i - reach.rows, j) : i] for m, i, j in zip(marks, here, starts, strict=True)
+            m.x.read(max(i - reach.rows, j), i) for m, i, j in zip(marks, here, starts, strict=True)
         ]
         preceding = np.concatenate(near)
         if preceding.size < reach.rows:
@@ -206,5 +211,7 @@ def _earlier(
         return starts, -np.inf
     places = [min(m.place((key, limit)), int(i)) for m, i in zip(marks, here, strict=True)]
     found = np.maximum(np.array(places, dtype=np.int64), starts)
-    added = [float(m.x[j]) for m, i, j in zip(marks, here, found, strict=True) if j < i]
+    added = [
+        float(m.x.read(j, j + 1)[0]) for m, i, j in zip(marks, here, found, strict=True) if j < i
+    ]
     return found, min(added, default=x)

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import IO, Any, Literal, final
 
 import numpy as np
 
@@ -16,42 +16,52 @@ from multiobs.scale.sources import Part
 from multiobs.tuples import order_by
 
 Missing = Literal["refuse", "drop"]
+PAGE = 512  # numbers read at once where a place is sought
 KNOWN = ("low", "high", "keys", "members", "sample", "priority")  # arrays of a sorted piece
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """How rows lie in a run: one block of float64 a column, key first and weight last.
+    """How rows lie in a run: one block of float64 a column, in the order of :class:`Rows`.
 
     Attributes
     ----------
     keyed, weighted : bool
         Whether there are keys and weights.
-    labels : int
-        Columns of y.
+    labels, places : int
+        Columns of y and of x.  Rows of one column of x are sorted by it.
+    drawn : bool
+        Whether every row has a uniform number of its own.
     """
 
     keyed: bool
     labels: int
     weighted: bool
+    places: int = 1
+    drawn: bool = False
 
     @property
     def width(self) -> int:
         """How many columns."""
-        return int(self.keyed) + 1 + self.labels + int(self.weighted)
+        return int(self.keyed) + self.places + self.labels + int(self.weighted) + int(self.drawn)
+
+    @property
+    def _weight(self) -> int:
+        return int(self.keyed) + self.places + self.labels
 
     def pack(self, rows: Rows) -> FloatArray:
-        """Columns (width, n) of rows with one column of x."""
+        """Columns (width, n) of rows."""
         out = np.empty((self.width, rows.size))
-        at = 0
+        at = int(self.keyed)
         if rows.key is not None:
             out[0] = rows.key
-            at = 1
-        out[at] = rows.x[:, 0]
-        out[at + 1 : at + 1 + self.labels] = rows.y.T
+        out[at : at + self.places] = rows.x.T
+        out[at + self.places : self._weight] = rows.y.T
         if rows.weight is not None:
-            out[-1] = rows.weight
+            out[self._weight] = rows.weight
+        if rows.draw is not None:
+            out[-1] = rows.draw
         return out
 
     def unpack(self, block: FloatArray) -> Rows:
@@ -59,9 +69,10 @@ class Layout:
         at = int(self.keyed)
         return Rows(
             block[0].astype(np.int64) if self.keyed else None,
-            block[at][:, None],
-            block[at + 1 : at + 1 + self.labels].T,
-            block[-1] if self.weighted else None,
+            block[at : at + self.places].T,
+            block[at + self.places : self._weight].T,
+            block[self._weight] if self.weighted else None,
+            block[-1] if self.drawn else None,
         )
 
 
@@ -74,11 +85,9 @@ class Run:
     rows: int
     layout: Layout
 
-    def column(self, which: int) -> FloatArray:
-        """One column without reading it: for bisection."""
-        return np.memmap(
-            self.path, np.float64, "r", offset=8 * which * self.rows, shape=(self.rows,)
-        )
+    def column(self, which: int) -> "Column":
+        """One sorted column, to be bisected."""
+        return Column(self.path, 8 * which * self.rows, self.rows)
 
     def read(self, first: int, last: int) -> FloatArray:
         """Columns (width, last - first) of some rows."""
@@ -88,6 +97,43 @@ class Run:
                 file.seek(8 * (c * self.rows + first))
                 if file.readinto(out[c].data) != out[c].nbytes:
                     raise OSError(f"{self.path} must hold {self.rows} rows, but it is cut short")
+        return out
+
+
+@final
+@dataclass(frozen=True)
+class Column:
+    """A sorted column of a run, of which only the places that are looked at are read.
+
+    A file mapped into memory would count as memory in use, all of it, wherever it is looked at.
+    """
+
+    path: Path
+    offset: int
+    rows: int
+
+    def search(self, value: float, low: int, high: int, side: Literal["left", "right"]) -> int:
+        """Position among rows ``low .. high - 1`` at which a value would be put."""
+        with self.path.open("rb", buffering=0) as file:
+            while high - low > PAGE:
+                middle = (low + high) // 2
+                found = self._values(file, middle, middle + 1)[0]
+                if found < value or (side == "right" and found == value):
+                    low = middle + 1
+                else:
+                    high = middle
+            return low + int(np.searchsorted(self._values(file, low, high), value, side))
+
+    def read(self, first: int, last: int) -> FloatArray:
+        """Values of some rows."""
+        with self.path.open("rb", buffering=0) as file:
+            return self._values(file, first, last)
+
+    def _values(self, file: IO[bytes], first: int, last: int) -> FloatArray:
+        out = np.empty(max(last - first, 0))
+        file.seek(self.offset + 8 * first)
+        if file.readinto(out.data) != out.nbytes:  # type: ignore[attr-defined]
+            raise OSError(f"{self.path} must hold {self.rows} rows, but it is cut short")
         return out
 
 
@@ -194,6 +240,8 @@ def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
         if rows.size == 0:
             continue
         u = rng.random(rows.size)
+        if how.layout.drawn:
+            rows = replace(rows, draw=u)
         chosen = np.flatnonzero(u < how.rate)
         taken = smallest(
             np.concatenate([*samples, how.layout.pack(rows.take(chosen))], axis=1),
@@ -201,7 +249,9 @@ def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
             how.sample,
         )
         samples, priorities = [taken[0]], [taken[1]]
-        block = how.layout.pack(rows.take(order_by(rows.x[:, 0], rows.key)))
+        if how.layout.places == 1:
+            rows = rows.take(order_by(rows.x[:, 0], rows.key))
+        block = how.layout.pack(rows)
         np.minimum(low, block.min(axis=1), out=low)
         np.maximum(high, block.max(axis=1), out=high)
         name = f"run-{number:06d}-{len(names):04d}.f64"

@@ -55,8 +55,11 @@ class Reading:
 
     def layout(self) -> Layout:
         """How rows lie in a run."""
-        labels = 1 if self.replicated else len(self.columns.y)
-        return Layout(bool(self.columns.keys), labels, self.columns.weight is not None)
+        labels, places = 1 if self.replicated else len(self.columns.y), len(self.columns.x)
+        return Layout(
+            bool(self.columns.keys), labels, self.columns.weight is not None,
+            max(places, 1), drawn=places > 1,
+        )  # fmt: skip
 
     def name(self, source: Source) -> str:
         """Digest of all that the runs depend on."""
@@ -107,12 +110,6 @@ def columns_of(
             )
     matched = tuple(name for name in x if is_category(source.schema.field(name).type))
     numeric = tuple(name for name in x if name not in matched)
-    if len(numeric) > 1:
-        raise ValueError(
-            "scale.fit needs one numeric column of x, beside any of text or categories, got "
-            f"{len(numeric)} ({', '.join(numeric)}): neighbours in several columns have no order "
-            "to be sorted by; fit a sample in memory with MultiObservationRegressor"
-        )
     return Columns(numeric, matched, tuple(y), weight, groups)
 
 

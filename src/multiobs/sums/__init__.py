@@ -1,6 +1,6 @@
 """The one sum over tuples, how it is formed, and everything that is read off it."""
 
-from multiobs.sums import moments, overlaps, pooling, scores, series
+from multiobs.sums import leaves, moments, overlaps, pooling, scores, series
 from multiobs.sums.contraction import (
     LIMIT,
     Plan,
@@ -28,6 +28,7 @@ __all__ = [
     "contract_all",
     "enumerate_tuples",
     "features_of",
+    "leaves",
     "moments",
     "plan",
     "pool",

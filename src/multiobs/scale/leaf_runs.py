@@ -1,0 +1,145 @@
+"""Rows of several columns on disk with their leaves: written once, read by every pass."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from multiobs._files import beside
+from multiobs._types import FloatArray, IntArray
+from multiobs.scale.columns import Rows
+from multiobs.scale.forest import fold_of
+from multiobs.scale.leaf_recipe import LeafRecipe, Moved
+from multiobs.scale.runs import Run
+from multiobs.scale.scratch import kept
+
+CHUNK = 1 << 15  # rows at once: what is made of them stays near the processor
+
+
+@final
+@dataclass(frozen=True)
+class Coded:
+    """Some rows: as read, less their pilot, and the leaf (n, trees) of each."""
+
+    rows: Rows
+    moved: Moved
+    codes: IntArray
+
+
+@final
+@dataclass(frozen=True)
+class CodedRun:
+    """A run with the labels less their pilot and the leaves of its rows.
+
+    Attributes
+    ----------
+    run : Run
+        The rows.
+    path : Path
+        Labels, offsets and leaves.
+    labels, trees : int
+        Columns of y, and of leaves.
+    located : bool
+        Whether there are offsets.
+    """
+
+    run: Run
+    path: Path
+    labels: int
+    trees: int
+    located: bool
+
+    def write(self, pieces: Iterator[tuple[int, Coded]]) -> None:
+        """Write the pieces, each with the number of its first row."""
+        n, wide = self.run.rows, self.labels + int(self.located)
+        with beside(self.path) as temporary:
+            floats: FloatArray = np.memmap(temporary, np.float64, "w+", shape=(wide, n))
+            names: Any = np.memmap(
+                temporary, np.int32, "r+", offset=8 * wide * n, shape=(self.trees, n)
+            )
+            for first, piece in pieces:
+                part = slice(first, first + piece.rows.size)
+                floats[: self.labels, part] = piece.moved.labels.T
+                if piece.moved.offset is not None:
+                    floats[-1, part] = piece.moved.offset
+                names[:, part] = piece.codes.T
+            names.flush()
+            floats.flush()  # type: ignore[attr-defined]
+
+    def chunks(self) -> Iterator[Coded]:
+        """The rows in their order, some at a time."""
+        n, wide = self.run.rows, self.labels + int(self.located)
+        for first in range(0, n, CHUNK):
+            last = min(first + CHUNK, n)
+            floats = np.empty((wide, last - first))
+            names = np.empty((self.trees, last - first), dtype=np.int32)
+            with self.path.open("rb") as file:
+                for c in range(wide):
+                    file.seek(8 * (c * n + first))
+                    self._filled(file.readinto(floats[c].data), floats[c])
+                for t in range(self.trees):
+                    file.seek(8 * wide * n + 4 * (t * n + first))
+                    self._filled(file.readinto(names[t].data), names[t])
+            rows = self.run.layout.unpack(self.run.read(first, last))
+            moved = Moved(floats[: self.labels].T, floats[-1] if self.located else None)
+            yield Coded(rows, moved, names.T.astype(np.int64))
+
+    def _filled(self, number: int, into: "np.typing.NDArray[Any]") -> None:
+        if number != into.nbytes:
+            raise OSError(f"{self.path} must hold {self.run.rows} rows, but it is cut short")
+
+
+@final
+@dataclass(frozen=True)
+class CodeRun:
+    """Find the leaves of a run's rows, or those that were found before; count the rows of leaves.
+
+    Attributes
+    ----------
+    folder : Path
+        Where leaves are kept.
+    recipe : LeafRecipe
+        Forest and pilots.
+    """
+
+    folder: Path
+    recipe: LeafRecipe
+
+    def coded(self, number: int, run: Run) -> CodedRun:
+        """Where the leaves of a run are."""
+        found = self.recipe
+        path = self.folder / f"leaves-{number:06d}.bin"
+        columns = found.statistic.n_columns
+        return CodedRun(run, path, columns, found.forest.trees, found.located)
+
+    def __call__(self, task: tuple[int, Run]) -> dict[str, Any]:
+        """Number of the run's rows in every leaf of every tree."""
+        number, run = task
+        path = self.folder / f"leaves-{number:06d}.npz"
+        return {**kept(path, lambda: self._make(number, run))}
+
+    def _make(self, number: int, run: Run) -> dict[str, Any]:
+        starts = self.recipe.forest.starts
+        size = np.zeros(int(starts[-1]), dtype=np.int64)
+
+        def pieces() -> Iterator[tuple[int, Coded]]:
+            for first in range(0, run.rows, CHUNK):
+                block = run.read(first, min(first + CHUNK, run.rows))
+                found = self._coded(run.layout.unpack(block))
+                for tree in range(found.codes.shape[1]):
+                    here = slice(int(starts[tree]), int(starts[tree + 1]))
+                    size[here] += np.bincount(
+                        found.codes[:, tree], minlength=here.stop - here.start
+                    )
+                yield first, found
+
+        self.coded(number, run).write(pieces())
+        return {"size": size, "rows": run.rows}
+
+    def _coded(self, rows: Rows) -> Coded:
+        assert rows.draw is not None
+        X, fold = self.recipe.columns(rows), fold_of(rows.draw)
+        codes = self.recipe.forest.codes(X, fold, rows.key)
+        return Coded(rows, self.recipe.moved(X, rows.y, fold), codes)
