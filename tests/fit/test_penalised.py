@@ -9,7 +9,15 @@ from scipy import optimize
 from multiobs import statistics
 from multiobs.fit.additive import Smooth, smooth_design
 from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
-from multiobs.fit.penalised import PseudoData, RowProblem, minimise, settle, smooth
+from multiobs.fit.penalised import (
+    LEVELS,
+    PseudoData,
+    RowProblem,
+    cross_validated_level,
+    minimise,
+    settle,
+    smooth,
+)
 from multiobs.fit.rowwise import RowSums, row_sums
 from multiobs.samplers import Adjacent
 from multiobs.statistics.kernels import constant, moment
@@ -113,3 +121,23 @@ def test_smoothness_minimises_the_restricted_likelihood(seed: int) -> None:
     chosen = float(np.log(found.ridge[penalised][0]))
     assert criterion(chosen) < criterion(best) + 1e-3
     assert np.all(found.rough_ridge <= found.ridge)
+
+
+def test_level_for_single_rows_minimises_generalised_cross_validation() -> None:
+    rng = np.random.default_rng(5)
+    n = 120
+    x, weight = rng.uniform(size=n), rng.uniform(0.5, 2.0, n)
+    design = smooth_design(Smooth(), x[:, None])
+    Z, y = design.columns(x[:, None]), np.cos(5 * x) + 0.3 * rng.normal(size=n)
+    loss = linked(statistics.mean(), "identity")
+    sums = RowSums(weight * y, weight, None)
+    problem = RowProblem(loss, sums, Z, np.zeros(n), design.groups, True)
+    ridge = np.where(design.groups < 0, 0.0, 1e-3)
+    A = problem.information(np.zeros(Z.shape[1]))
+    scores = []
+    for level in LEVELS:
+        hat = Z @ np.linalg.solve((Z.T * weight) @ Z + np.diag(level * ridge), Z.T * weight)
+        scores.append(np.sum(weight * (y - hat @ y) ** 2) / (n - 1.4 * np.trace(hat)) ** 2)
+    found = cross_validated_level(problem, A, ridge)
+    assert found == LEVELS[np.argmin(scores)]
+    assert LEVELS[0] < found < LEVELS[-1]

@@ -114,7 +114,8 @@ def _sampler(
     root = isinstance(statistic.loss, RootLoss)
     noisy = m > 2 or root
     if d == 1:
-        wide = 2.0 if noisy else 1.0
+        # a class that models each member at its own x loses nothing to wide windows
+        wide = 2.0 if noisy or near else 1.0
         partners = min(wide * sqrt(n) / 2, wide * ENOUGH)
         k = round(max(partners, 2.0 * (m - 1)))
         return Adjacent(k), f"Adjacent({k}), each row with the next {k} in the order of x"

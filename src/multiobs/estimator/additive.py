@@ -12,11 +12,21 @@ from multiobs._check.rows import Rows
 from multiobs.auto import Prepared, Request, prepare
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.names import column_names
-from multiobs.fit import LinearColumns, LinkName, Smooth, SmoothDesign, make_design, smooth_design
+from multiobs.fit import (
+    LinearColumns,
+    LinkName,
+    Smooth,
+    SmoothDesign,
+    make_design,
+    mixing,
+    smooth_design,
+)
 from multiobs.inference import AdditiveFit, Part, fit_part
-from multiobs.statistics import Statistic
+from multiobs.statistics import Parts, Statistic
+from multiobs.transport import fit_scale_pilot
 
 Link = LinkName | Literal["auto"]
+FEW = 100  # rows below which the skewness of the labels is not known well enough to be used
 LINKS = ("auto", "identity", "log", "logit")
 
 
@@ -95,14 +105,26 @@ def fit_additive(
     statistic = request.statistic
     smooth = isinstance(wanted.features, Smooth)
     design = _design(wanted, rows, door, found)
-    parts, ready = [], []
-    for each in _parts_of(statistic, wanted):
+    made_of = _parts_of(statistic, wanted)
+
+    def prepared(each: Statistic) -> Prepared:
         # a mean of one observation has nothing to be moved to
         transport = None if each.arity == 1 else request.transport
-        asked = replace(request, statistic=each, transport=transport, near=smooth)
-        ready.append(prepare(asked, rows, rng))
-        parts.append(_fitted(ready[-1], design, wanted))
-    result = AdditiveFit(statistic, tuple(parts))
+        return prepare(
+            replace(request, statistic=each, transport=transport, near=smooth), rows, rng
+        )
+
+    if made_of is None:
+        ready = [prepared(statistic)]
+    else:
+        *first, last_part = made_of.statistics
+        ready = [prepared(last_part)]
+        if made_of.mixed is not None:
+            made_of = made_of.mixed(_mixing(ready[0]))
+            first = [made_of.statistics[0]]
+        ready = [*map(prepared, first), *ready]
+    parts = [_fitted(each, design, wanted) for each in ready]
+    result = AdditiveFit(statistic, tuple(parts), made_of)
     last = max(ready, key=lambda one: one.problem.statistic.arity)
     plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
     linear = result.linear
@@ -110,7 +132,8 @@ def fit_additive(
     return Fitted(result, statistic, last.sampler, last.count, plan, found, names)
 
 
-def _parts_of(statistic: Statistic, wanted: ClassRequest) -> tuple[Statistic, ...]:
+def _parts_of(statistic: Statistic, wanted: ClassRequest) -> Parts | None:
+    """Return what is fitted for a statistic that is a function of others, None for others."""
     smooth = isinstance(wanted.features, Smooth)
     if smooth and statistic.parts is None and statistic.psi is None:
         raise ValueError(
@@ -118,14 +141,24 @@ def _parts_of(statistic: Statistic, wanted: ClassRequest) -> tuple[Statistic, ..
             f"got {statistic!r}, known by its loss alone"
         )
     if statistic.parts is None or not smooth:
-        return (statistic,)
+        return None
     if wanted.link != "auto" and len(statistic.parts.statistics) > 1:
         raise ValueError(
             f"link must be 'auto' for smooth features of {statistic!r}, which has a part with a "
             f"link of its own for each of {len(statistic.parts.statistics)} statistics, "
             f"got {wanted.link!r}"
         )
-    return statistic.parts.statistics
+    return statistic.parts
+
+
+def _mixing(ready: Prepared) -> float:
+    """How much of the noise of a mean goes with that of a second part; zero if not known."""
+    problem = ready.problem
+    residuals, kernel = problem.residuals, problem.statistic.psi
+    if residuals.pilot is None or residuals.labels.size < FEW or kernel is None:
+        return 0.0
+    spread = fit_scale_pilot(problem.X, residuals.labels, None).predict(problem.X)
+    return mixing(kernel, residuals.labels / spread)
 
 
 def _fitted(ready: Prepared, design: SmoothDesign | LinearColumns, wanted: ClassRequest) -> Part:

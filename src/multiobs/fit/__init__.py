@@ -13,6 +13,7 @@ from multiobs.fit.linear import (
     with_ridge,
 )
 from multiobs.fit.links import LinkedLoss, LinkName, linked
+from multiobs.fit.mixing import mixing
 from multiobs.fit.problem import Problem, Reweighting
 from multiobs.fit.regressor import RegressorFit, fit_regressor
 from multiobs.fit.risk import (
@@ -81,6 +82,7 @@ __all__ = [
     "make_design",
     "many_tuples",
     "minimiser",
+    "mixing",
     "reference_level",
     "ridge",
     "risk_of",

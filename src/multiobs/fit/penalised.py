@@ -9,6 +9,10 @@ smoothness λ of each group of columns by Fellner-Schall steps (Wood and Fasiolo
 with A the expected Hessian and φ the dispersion :math:`\mathrm{tr}(A_\lambda^{-1} V) /
 \mathrm{tr}(A_\lambda^{-1} A)`: how many times less the tuples know than independent observations
 would, since V, the variance of the gradient, knows that tuples share rows.
+
+Restricted likelihood takes a curve for a rough one, drawn at random, and follows a truly smooth one
+too closely where the rows say much.  For the mean of single rows the common level of all λ
+is therefore chosen by generalised cross-validation; for tuples that share rows this is too noisy.
 """
 
 from collections.abc import Callable
@@ -23,6 +27,7 @@ from multiobs.fit.links import LinkedLoss
 from multiobs.fit.risk import constant_direction
 from multiobs.fit.rowwise import RowSums
 from multiobs.fit.solvers import Status
+from multiobs.transport.spectrum import INFLATION
 
 STEPS = 100  # of Newton's method
 ROUNDS = 200  # of smoothness updates
@@ -31,6 +36,7 @@ ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion i
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
 SLACK = 1.0  # of the log of the restricted likelihood that a rougher fit may lose
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
+LEVELS = np.exp(np.linspace(-2.0, 4.0, 25))  # of all λ together, by generalised cross-validation
 
 
 @final
@@ -211,6 +217,8 @@ class RowProblem:
         Added to η.
     groups : ndarray of int (p,)
         Penalty group of each column, -1 for none.
+    alone : bool
+        Whether the loss is the squared error of single rows.
     """
 
     loss: LinkedLoss
@@ -218,6 +226,7 @@ class RowProblem:
     Z: FloatArray
     offset: FloatArray
     groups: IntArray
+    alone: bool = False
 
     def at(self, w: FloatArray) -> PseudoData:
         """Pseudo-observations of the rows, given the fit so far."""
@@ -292,10 +301,38 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         ridge = ridge_of(strength)
         w, status = settle(problem, ridge, w, 2)
         A = problem.information(w)
+    if problem.alone:
+        strength *= cross_validated_level(problem, A, ridge)
+        ridge = ridge_of(strength)
     w, status = settle(problem, ridge, w, STEPS)
     A = problem.information(w)
     lower = [least_smoothness(np.diag(A)[m], w[m], strength[g], phi) for g, m in enumerate(member)]
     return Penalised(w, ridge, ridge_of(np.array(lower)), A, phi, status)
+
+
+def cross_validated_level(problem: RowProblem, A: FloatArray, ridge: FloatArray) -> float:
+    r"""Return the factor of all λ that minimises GCV, RSS / (n - 1.4 edf)², for single rows.
+
+    Parameters
+    ----------
+    problem : RowProblem
+        Squared errors of single rows.
+    A : ndarray (p, p)
+        Hessian of the risk without its penalty.
+    ridge : ndarray (p,)
+        λ of each column.
+    """
+    used = problem.sums.chi > 0
+    size, Z = problem.sums.chi[used], problem.Z[used]
+    target = problem.sums.psi[used] / size - problem.offset[used]
+    moment = Z.T @ (size * target)
+    scores = []
+    for level in LEVELS:
+        bread = inverse(A, level * ridge)
+        left = target - Z @ (bread @ moment)
+        freedom = size.size - INFLATION * float(np.sum(bread * A))
+        scores.append(float(size @ left**2) / freedom**2 if freedom > 0 else np.inf)
+    return float(LEVELS[int(np.argmin(scores))])
 
 
 def least_smoothness(

@@ -26,7 +26,7 @@ from multiobs.fit.units import LabelUnits
 from multiobs.inference.hypotheses import TestResult, wald
 from multiobs.inference.intervals import Method, limits, quantile
 from multiobs.inference.row_variance import row_scores, variance_of
-from multiobs.statistics import Statistic
+from multiobs.statistics import Parts, Statistic
 
 ROUNDS = 100  # of moving tuples along a fit whose smoothness is given
 
@@ -145,7 +145,8 @@ def fit_part(
     if offset is not None:  # the statistic of the labels is that of the residuals plus the pilot
         sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(offset))
     Z = design.columns(problem.X)
-    rows = RowProblem(loss, sums, Z, np.zeros(Z.shape[0]), design.groups)
+    alone = problem.tuples.arity == 1 and loss.link == "identity"
+    rows = RowProblem(loss, sums, Z, np.zeros(Z.shape[0]), design.groups, alone)
     variance_at = variance_of(rows, problem.tuples, labels, offset, problem.weight)
     start = rows.start()
     if start is None:
@@ -181,10 +182,13 @@ class AdditiveFit:
         What is estimated.
     parts : tuple of Part
         One, or one for each statistic it is a function of.
+    made_of : Parts or None
+        How the parts make the statistic; None for one that is a mean or a ratio itself.
     """
 
     statistic: Statistic
     parts: tuple[Part, ...]
+    made_of: Parts | None
 
     @property
     def status(self) -> Status:
@@ -281,7 +285,7 @@ class AdditiveFit:
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
         """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
-        if method == "auto" and self.statistic.parts is None:
+        if method == "auto" and self.made_of is None:
             part = self.parts[0]
             z = part.design.columns(X)
             eta = z @ part.fit.w
@@ -292,13 +296,13 @@ class AdditiveFit:
         return limits(self.predict(X), error, np.inf, level, method, domain)
 
     def _combined(self, values: list[FloatArray]) -> FloatArray:
-        if self.statistic.parts is None:
+        if self.made_of is None:
             return values[0]
-        return self.statistic.parts.combine(*values)
+        return self.made_of.combine(*values)
 
     def _slope(self, values: list[FloatArray], k: int) -> FloatArray:
         """Derivative of the statistic in its k-th part, by differences."""
-        if self.statistic.parts is None:
+        if self.made_of is None:
             return np.ones_like(values[0])
         step = 1e-6 * np.maximum(np.abs(values[k]), 1e-6 * np.abs(values[k]).max(initial=1e-300))
         up, down = ([*values[:k], values[k] + s * step, *values[k + 1 :]] for s in (1, -1))

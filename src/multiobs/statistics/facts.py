@@ -158,14 +158,9 @@ def over_square(top: FloatArray, bottom: FloatArray) -> FloatArray:
     return np.asarray(top / bottom**2)
 
 
-def total(one: FloatArray, two: FloatArray) -> FloatArray:
-    """Return the sum of two means."""
-    return np.asarray(one + two)
-
-
-def difference(one: FloatArray, two: FloatArray) -> FloatArray:
-    """Return the first mean less the second."""
-    return np.asarray(one - two)
+def weighted_sum(weight: float, one: FloatArray, two: FloatArray) -> FloatArray:
+    """Return the first mean plus a multiple of the second."""
+    return np.asarray(one + weight * two)
 
 
 ROOT_MEANS = KernelMeans((VARIANCE,), _positive_root)

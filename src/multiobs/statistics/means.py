@@ -166,6 +166,25 @@ def _beyond_mean(name: str, psi: OrderStatistic) -> Statistic:
     )
 
 
+def _extreme_parts(name: str, psi: OrderStatistic, beta: float = 0.0) -> Parts:
+    """Mean less ``beta`` times the distance of an extreme from it, and that distance."""
+    beyond = _beyond_mean(name, psi)
+    sign = 1.0 if psi.coefs[-1] > 0 else -1.0
+    first = mean()
+    if beta:
+        assert isinstance(beyond.psi, OrderStatistic)
+        mixture = OrderStatistic([1.0 / psi.arity - beta * c for c in beyond.psi.coefs])
+        first = Statistic(
+            f"mean less {beta:.2g} times the {name}",
+            squared(mixture),
+            psi=mixture,
+            shift="equivariant",
+            scale=1,
+        )
+    combine = partial(facts.weighted_sum, sign + beta)
+    return Parts((first, beyond), combine, partial(_extreme_parts, name, psi))
+
+
 def minvar(k: int = 1) -> Statistic:
     r"""Least of k + 1 labels in mean, MINVAR :math:`\rho_k = \mathbb{E}\min(Y_1..Y_{k+1})`.
 
@@ -192,7 +211,7 @@ def minvar(k: int = 1) -> Statistic:
         parameters={"k": k},
         title=f"MINVAR (k = {k})",
         ranges=facts.kernel_ranges("minvar"),
-        parts=Parts((mean(), _beyond_mean("shortfall", psi)), facts.difference),
+        parts=_extreme_parts("shortfall", psi),
     )
 
 
@@ -219,7 +238,7 @@ def maxvar(k: int = 1) -> Statistic:
         parameters={"k": k},
         title=f"MAXVAR (k = {k})",
         ranges=facts.kernel_ranges("maxvar"),
-        parts=Parts((mean(), _beyond_mean("excess", psi)), facts.total),
+        parts=_extreme_parts("excess", psi),
     )
 
 

@@ -161,10 +161,14 @@ class Parts(NamedTuple):
 
     The upper confidence bound is the mean plus a multiple of the root of the variance; a smooth
     mean and a smooth positive variance make a smooth bound above the mean.
+
+    Where the first two grow with y alike, ``mixed(beta)`` has the first less beta times the second
+    as its first part: with skewed labels that is known much better than the first itself.
     """
 
     statistics: tuple[Statistic, ...]
     combine: Callable[..., FloatArray]
+    mixed: Callable[[float], "Parts"] | None = None
 
 
 def verify(statistic: Statistic, Y: FloatArray) -> None:

@@ -1,6 +1,6 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
-from multiobs.transport import basis
+from multiobs.transport import basis, spectrum
 from multiobs.transport.order import canonical_order
 from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
 from multiobs.transport.residuals import (
@@ -28,4 +28,5 @@ __all__ = [
     "leverage_corrected",
     "one_thread",
     "residuals_of",
+    "spectrum",
 ]

@@ -2,9 +2,10 @@
 
 In one column: a GCV spline, or jumps at the breaks of an optimal partition with a spline for the
 rest.  In more columns: an additive spline, a Gaussian process with a length scale for each column,
-or boosted trees on what the spline leaves.  What a linear smoother takes of the noise is known; a
-pilot that can follow single labels (boosting) is cross-fitted, and its folds are never mixed in a
-tuple.  Rows are put into an order of their own first, so that none of this depends on theirs.
+the cells of a pruned tree, or boosted trees on what the spline leaves.  What a linear smoother
+takes of the noise is known; a pilot that can follow single labels (boosting) is cross-fitted, and
+its folds are never mixed in a tuple.  Rows are put into an order of their own first, so that none
+of this depends on theirs.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_argsort
+from multiobs.transport.cells import CellPilot
 from multiobs.transport.jumps import JumpPilot
 from multiobs.transport.kernel import LEARNED_ON, MOST_COLUMNS, KernelPilot, length_scales
 from multiobs.transport.order import canonical_order, spread_folds
@@ -238,7 +240,8 @@ def _fit_sorted(
     n, d = X.shape
     name, make = _winner(X, y, weight, together)
     if not isinstance(make(), BoostedPilot):
-        some = thinned(X, y, weight, PLENTY) if isinstance(make(), KernelPilot) else (X, y, weight)
+        many = isinstance(make(), KernelPilot | CellPilot)
+        some = thinned(X, y, weight, PLENTY) if many else (X, y, weight)
         model = make().fit(*some)
         greedy = d > 1 and model.effective_df_ > n / 4
         if not greedy:
@@ -279,6 +282,7 @@ def _winner(
         drawn = np.random.default_rng(0).permutation(y.size)[:LEARNED_ON]
         scales = length_scales(X[drawn], y[drawn], together)
         held.add("Gaussian process", lambda: KernelPilot(scales))
+    held.add("spline and cells of a tree", CellPilot)
     if held.add("spline and boosted trees", BoostedPilot):
         held.add("spline and deeper boosted trees", lambda: BoostedPilot(DEEPER))
     return held.best
@@ -323,7 +327,7 @@ class _Held:
         X, y, weight = self._X, self._y, self._weight
         inside = X[~out], y[~out], None if weight is None else weight[~out]
         model = make()
-        if isinstance(model, BoostedPilot):
+        if isinstance(model, BoostedPilot | CellPilot):
             model.fit(*inside, self._splines[fold])
         else:
             model.fit(*inside)
