@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.transport.basis import SplineAxis, spline_axis
-from multiobs.transport.spectrum import Penalised, Spectrum
+from multiobs.transport.basis import Smoothed, SplineAxis, SplineRows, spline_axis
 
 BINS = 400  # of adjacent rows, between which breaks are sought before single rows are looked at
 MOST_SEGMENTS = 12
@@ -75,7 +74,7 @@ class JumpPilot:
         """
         design = self._basis.design
         gap = design(self._solved, X[:, 0]) - design(self._solved, others[:, 0])
-        matrix = self._solved.fit.inverse - 0.5 * self._solved.sandwich
+        matrix = self._solved.fit.inverse - 0.5 * self._solved.fit.sandwich()
         return np.asarray(1.0 - np.einsum("ij,ij->i", gap @ matrix, gap))
 
 
@@ -86,13 +85,7 @@ class _Solved:
 
     breaks: FloatArray
     kinks: NDArray[np.bool_]
-    fit: Penalised
-    gram: FloatArray
-    noise: float  # variance of what is left
-
-    @property
-    def sandwich(self) -> FloatArray:
-        return self.fit.inverse @ self.gram @ self.fit.inverse
+    fit: Smoothed
 
 
 @final
@@ -127,9 +120,8 @@ class _Basis:
     def evaluate(self, solved: _Solved, x: FloatArray) -> FloatArray:
         """Return the fit at x (q,)."""
         w, smooth = solved.fit.coefficients, self.axis.size
-        value = self.axis.evaluate(self.axis.polynomial(w[:smooth]), x)
         steps = self.steps(solved.breaks, solved.kinks, x)
-        return np.asarray(value + steps @ w[smooth:])
+        return np.asarray(self.axis.function(w[:smooth], x) + steps @ w[smooth:])
 
 
 @final
@@ -139,32 +131,20 @@ class _Smooth:
     def __init__(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         self.x, self.y, self.weight = x, y, weight
         self.basis = _Basis(spline_axis(x, max(1, min(INTERVALS, x.size // 4))))
-        self._gram, self._moment = self.basis.axis.sufficient(x, y, weight)
-        self._energy = float(np.sum(weight * y * y))
+        self._rows = SplineRows(self.basis.axis, x, y, weight)
 
     def solve(self, breaks: FloatArray, kinks: NDArray[np.bool_] | None = None) -> _Solved:
         """Fit with these breaks; a kink at each unless said otherwise."""
         kinks = np.ones(breaks.size, dtype=bool) if kinks is None else kinks
-        axis, n = self.basis.axis, self.y.size
+        if breaks.size == 0:
+            return _Solved(breaks, kinks, self._rows.smoothed())
         steps = self.basis.steps(breaks, kinks, self.x)
-        gram, moment = self._gram, self._moment
-        if breaks.size:
-            weighted = steps * self.weight[:, None]
-            cross = axis.cross(self.x, weighted)
-            gram = np.block([[gram, cross], [cross.T, weighted.T @ steps]])
-            moment = np.concatenate([moment, weighted.T @ self.y])
-        penalty = np.zeros_like(gram)
-        penalty[: axis.size, : axis.size] = axis.penalty()
-        spectrum = Spectrum(gram, penalty, n, 2 + steps.shape[1])
-        fit = spectrum.best(moment, self._energy, breaks.size)
-        w = fit.coefficients
-        rss = max(self._energy - float(w @ (2.0 * moment - gram @ w)), 0.0)
-        return _Solved(breaks, kinks, fit, gram, rss / max(n - fit.df, 1.0))
+        return _Solved(breaks, kinks, self._rows.beside(steps, breaks.size))
 
     def without_weak(self, solved: _Solved) -> _Solved:
         """Drop breaks, and kinks, that are no more than noise once there is a spline."""
         logarithm = np.log(self.y.size)
-        while solved.breaks.size and solved.noise > 0:
+        while solved.breaks.size and solved.fit.noise > 0:
             jump, kink = self._evidence(solved)
             weak = jump < PRICE * logarithm
             if weak.any():  # only the weaker half at once: the others gain by that
@@ -183,7 +163,7 @@ class _Smooth:
             return solved
         none = np.empty(0)
         bare = self.solve(none)
-        order = np.argsort(self._evidence(solved)[0]) if solved.noise > 0 else range(0)
+        order = np.argsort(self._evidence(solved)[0]) if solved.fit.noise > 0 else range(0)
         for place in solved.breaks[order]:
             kept = solved.breaks != place
             fewer = self.solve(solved.breaks[kept], solved.kinks[kept])
@@ -195,7 +175,7 @@ class _Smooth:
         """Wald statistics of each break and of its kink, (b,) each."""
         smooth, count = self.basis.axis.size, solved.breaks.size
         sizes = solved.fit.coefficients[smooth:]
-        block = solved.fit.inverse[smooth:, smooth:] * solved.noise
+        block = solved.fit.inverse[smooth:, smooth:] * solved.fit.noise
         place = np.full(count, -1)
         place[solved.kinks] = count + np.arange(int(solved.kinks.sum()))
         whole, kink = np.empty(count), np.zeros(count)

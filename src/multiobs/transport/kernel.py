@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from multiobs._types import FloatArray
-from multiobs.transport.spectrum import INFLATION
+from multiobs.transport.basis import INFLATION
 
 LEARNED_ON = 300  # rows for the length scales
 LANDMARKS = 300

@@ -15,8 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from multiobs._types import FloatArray
-from multiobs.transport.basis import spline_axis
-from multiobs.transport.spectrum import INFLATION, Spectrum
+from multiobs.transport.basis import INFLATION, SplineRows, spline_axis
 
 _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
@@ -51,21 +50,6 @@ class SplinePilot:
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), weights of shape (n,) or None."""
-        return self._fit(X, y, sample_weight, None)
-
-    def again(
-        self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
-    ) -> "SplinePilot":
-        """Return a fit of other labels to the same rows; knots and spectrum are not made again."""
-        return SplinePilot()._fit(X, y, sample_weight, self)
-
-    def _fit(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        sample_weight: FloatArray | None,
-        before: "SplinePilot | None",
-    ) -> Self:
         n, d = X.shape
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         rows = int(np.count_nonzero(weight > 0))
@@ -75,13 +59,10 @@ class SplinePilot:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         weight = weight * (rows / weight.sum())  # mean one, so that n RSS keeps its meaning
         self._centre = float(np.average(y, weights=weight))
-        if before is None:
-            # two values, as of an indicator, need no more than a line and no share of the knots
-            curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
-            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
-            self._axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
-        else:
-            self._axes = before._axes
+        # two values, as of an indicator, need no more than a line and no share of the knots
+        curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
+        intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
+        self._axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
         self._columns = [j for j in range(d) if self._axes[j].width > 0]
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
@@ -91,8 +72,7 @@ class SplinePilot:
             self._constant_leverage = 1.0 / rows
             return self
         if len(self._columns) == 1:
-            spectrum = None if before is None else before._spectrum
-            self._fit_one(X[:, self._columns[0]], target, weight, spectrum)
+            self._fit_one(X[:, self._columns[0]], target, weight)
         else:
             self._fit_additive(X, target, weight)
         return self
@@ -162,16 +142,11 @@ class SplinePilot:
             out[start : start + step] = quadratic + self._constant_leverage
         return out
 
-    def _fit_one(
-        self, x: FloatArray, y: FloatArray, weight: FloatArray, spectrum: Spectrum | None
-    ) -> None:
+    def _fit_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         axis = self._axes[self._columns[0]]
-        rows = len(x)
-        gram, moment = axis.sufficient(x, y, weight)
-        self._spectrum = Spectrum(gram, axis.penalty(), rows) if spectrum is None else spectrum
-        found = self._spectrum.best(moment, float(np.sum(weight * y * y)))
+        found = SplineRows(axis, x, y, weight).smoothed()
         self._inverse, self.effective_df_ = found.inverse, found.df
-        self._sandwich = self._inverse @ gram @ self._inverse
+        self._sandwich = found.sandwich()
         self._polynomials = [axis.polynomial(found.coefficients)]
         self._constant_leverage = 0.0
 
