@@ -10,10 +10,8 @@ from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.auto.forest import honest_leaves
-from multiobs.auto.weights import balanced
 from multiobs.samplers import Leaves, Nearby, Nearest, SlidingWindow
 from multiobs.transport.pilots import fit_pilot
-from multiobs.tuples import membership_counts
 
 
 def sine(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,18 +82,18 @@ def test_membership_counts_are_counts(arity: int, shape: str) -> None:
     }[shape]
     tuples = sampler.build(X, arity, rng)
     listed = np.bincount(tuples.listed().members.reshape(-1), minlength=50)
-    assert np.array_equal(membership_counts(tuples), listed)
+    assert np.array_equal(tuples.membership_counts(), listed)
 
 
 def test_balanced_rows_count_more_alike_than_plain_ones() -> None:
     rng = np.random.default_rng(0)
     X = rng.beta(2, 5, size=(400, 1))
     tuples = Nearby("paper").build(X, 2, rng)
-    weight = balanced(tuples, None)
+    weight = tuples.balance()
     part = tuples.listed()
     share = weight[part.members].prod(axis=1)
     even = np.bincount(part.members.reshape(-1), weights=np.repeat(share, 2), minlength=400)
-    plain = membership_counts(tuples)
+    plain = tuples.membership_counts()
     used = plain > 0
     assert np.std(even[used]) / np.mean(even[used]) < 0.5 * np.std(plain[used]) / plain.mean()
 

@@ -20,8 +20,7 @@ from multiobs import (
 from multiobs.fit import LBFGS, Solver
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-from multiobs.statistics.base import TupleLoss
-from multiobs.statistics.kernels import Kernel
+from multiobs.statistics.base import ListedKernel, TupleLoss
 from multiobs.statistics.losses import squared
 from multiobs.tuples import Tuples
 
@@ -36,22 +35,13 @@ def rows(n=240, seed=0):
 
 @final
 @dataclass(frozen=True)
-class RootDifference(Kernel):
+class RootDifference(ListedKernel):
     """|y1 - y2|^(1/2), a kernel that no fast sum knows."""
 
     factor: float = 1.0
-
-    @property
-    def arity(self):
-        return 2
-
-    @property
-    def n_columns(self):
-        return 1
-
-    @property
-    def homogeneity(self):
-        return 0
+    arity = 2
+    n_columns = 1
+    homogeneity = 0
 
     def __call__(self, Y):
         return self.factor * np.sqrt(np.abs(Y[:, 0] - Y[:, 1]))
@@ -65,9 +55,7 @@ class RootDifference(Kernel):
 class Asymmetric(TupleLoss):
     """An expectile of half the squared difference: errors above weigh three times as much."""
 
-    @property
-    def arity(self):
-        return 2
+    arity = 2
 
     def _psi(self, Y):
         return 0.5 * (Y[:, 0] - Y[:, 1]) ** 2

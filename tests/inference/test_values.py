@@ -18,7 +18,7 @@ from multiobs.inference.sandwich import degrees_of_freedom
 from multiobs.inference.variance import meat
 from multiobs.sums.overlaps import Independent
 from multiobs.sums.scores import slope_of
-from multiobs.tuples import Windows, membership_counts
+from multiobs.tuples import Windows
 
 
 def test_degrees_of_freedom_by_hand():
@@ -64,7 +64,7 @@ def test_tuples_that_touch_a_tuple_are_counted_once():
     windows = Windows(np.arange(n), np.full(n, n), arity=m)
     drawn = windows.listed()
     chain = Chain.draw(windows, drawn, np.random.default_rng(0))
-    counts = membership_counts(windows)
+    counts = windows.membership_counts()
     assert_allclose(counts, comb(n - 1, m - 1))
     found = _touching(windows, counts, counts, chain)
     assert_allclose(found, comb(n, m) - comb(n - m, m), rtol=0.05)

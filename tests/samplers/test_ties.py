@@ -6,8 +6,8 @@ import pytest
 from tables import SAMPLERS
 
 from multiobs.samplers import Adjacent, Disjoint, Improved, Naive, SlidingWindow
-from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
-from multiobs.tuples import Windows
+from multiobs.samplers.ties import shuffled_ties, sliding_average
+from multiobs.tuples import Windows, tie_sizes
 
 
 @pytest.mark.parametrize("grouped", [False, True])

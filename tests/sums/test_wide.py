@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.statistics.kernels import constant
 from multiobs.sums.contraction import contract
-from multiobs.sums.scores import Term, sum_scores
+from multiobs.sums.scores import Slope, Term, sum_scores
 from multiobs.tuples import Windows
 
 wide = importlib.import_module("multiobs.sums.wide")
@@ -57,10 +57,11 @@ def test_wide_sums_are_those_of_listed_tuples(name, kind, weighted):
     v = rng.normal(size=p)
     listed = tuples.listed()
     for form, forms in ((None, ()), (v, (v,))):
-        expected = sum_scores([Term(kernel, forms)], listed, Z, y, v, weight)
+        slope = Slope((Term(kernel, forms),))
+        expected = sum_scores(slope, listed, Z, y, v, weight)
         found = wide.row_totals(tuples, kernel, Z, form, y, weight)
         assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
-        expected = sum_scores([Term(kernel, forms)], listed, Z, y, v, weight, by_anchor=True)
+        expected = sum_scores(slope, listed, Z, y, v, weight, by_anchor=True)
         found = wide.row_totals(tuples, kernel, Z, form, y, weight, by_anchor=True)
         assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.auto.weights import balanced
 from multiobs.fit.problem import LEAST, Reweighting
 from multiobs.samplers import Nearby
 from multiobs.transport.spline import SplinePilot
@@ -79,7 +78,7 @@ def test_an_upper_confidence_bound_is_weighted_by_its_own_first_fit() -> None:
     assert "curvature" in str(reg.plan_)
     fit = reg.result_
     residuals = fit.problem.residuals
-    plain = balanced(fit.problem.tuples, None)
+    plain = fit.problem.tuples.balance()
     known = Reweighting(2.0, float(np.sqrt(np.mean(residuals.labels**2))), plain)
     spread = (fit.design.columns(x) @ fit.w - residuals.offset) / 2.0
     # two fits are enough: a third would not move the weights

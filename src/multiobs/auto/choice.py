@@ -10,7 +10,7 @@ The rules were chosen by measurement (``make quality``), not by taste:
   in irrelevant columns no longer matter;
 * fewer rows, down to the nearest, where residuals of near rows are still alike
   (:mod:`multiobs.auto.widths`), and in a small category in proportion to the root of its size;
-* every row counts alike (see :mod:`multiobs.auto.weights`).
+* every row counts alike (:meth:`multiobs.tuples.TupleSet.balance`).
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Literal, final
 
 from multiobs import _check, samplers
 from multiobs._types import FloatArray
-from multiobs.samplers import Adjacent, Nearest, Sampler
+from multiobs.samplers import Adjacent, Counted, Nearest, Sampler
 from multiobs.statistics import Statistic
 from multiobs.statistics.losses import RootLoss
 from multiobs.transport import Transport
@@ -41,6 +41,8 @@ class Choice:
         How labels are moved.
     balanced : bool
         Whether rows are weighted to count alike.
+    follows : Counted or None
+        The sampler, where its number of rows may still follow the data.
     reasons : tuple of str
         Sentences for ``plan_``.
     """
@@ -49,6 +51,7 @@ class Choice:
     transport: Literal["location", "location-scale"] | None
     balanced: bool
     reasons: tuple[str, ...]
+    follows: Counted | None = None
 
 
 def choose(
@@ -78,8 +81,11 @@ def choose(
     reasons = []
     auto = isinstance(sampler, str) and sampler == "auto"
     chosen: Sampler | Literal["leaves"]
+    follows = None
     if auto:
-        chosen, why = _sampler(statistic, X, near)
+        counted, why = _sampler(statistic, X, near)
+        chosen = counted
+        follows = None if counted == "leaves" or statistic.arity == 1 else counted
         reasons.append(f"sampler: {why}")
     else:
         chosen = samplers.resolve(sampler)
@@ -101,12 +107,12 @@ def choose(
         reasons.append(f"transport: {transport}, as asked")
     if auto:
         reasons.append("weights: rows are balanced to count alike")
-    return Choice(chosen, moved, auto, tuple(reasons))
+    return Choice(chosen, moved, auto, tuple(reasons), follows)
 
 
 def _sampler(
     statistic: Statistic, X: FloatArray, near: bool
-) -> tuple[Sampler | Literal["leaves"], str]:
+) -> tuple[Counted | Literal["leaves"], str]:
     n, d = X.shape
     m = statistic.arity
     if m == 1:

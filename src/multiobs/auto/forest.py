@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.transport.order import canonical_order
+from multiobs.tuples import canonical_order
 
 FOLDS = 2
 TREES = 20  # in each fold; half as many where each grows on many rows

@@ -11,16 +11,15 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.auto import validation
 from multiobs.auto.choice import Choice, choose
 from multiobs.auto.forest import honest_leaves
-from multiobs.auto.weights import balanced
+from multiobs.auto.weights import equal_curvature
 from multiobs.auto.widths import follow_data
-from multiobs.fit import Problem, Reweighting, label_units
+from multiobs.fit import Problem, label_units
 from multiobs.samplers import Leaves, Sampler, column_scales
 from multiobs.statistics import Statistic
 from multiobs.sums import LIMIT
 from multiobs.transport import (
     Residuals,
     Transport,
-    fit_scale_pilot,
     leverage_corrected,
     residuals_of,
 )
@@ -141,22 +140,12 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         indicators=rows.indicators,
     )
     if choice.balanced and statistic.arity > 1 and count:
-        problem = _weighed(problem)
+        problem = replace(problem, weight=tuples.balance(rows.weight))  # every row counts alike
+        if statistic.loss.deviations is not None:
+            problem = equal_curvature(problem, statistic.loss.deviations)
         if problem.reweighting is not None:
             reasons.append("weights: the curvature of the loss is made equal at every x")
     return Prepared(problem, built, count, tuple(reasons))
-
-
-def _weighed(problem: Problem) -> Problem:
-    """Make every row count alike and, for an upper confidence bound, every error."""
-    weight = balanced(problem.tuples, problem.weight)
-    residuals, deviations = problem.residuals, problem.statistic.loss.deviations
-    if deviations is None or not residuals.located or residuals.scale is not None:
-        return replace(problem, weight=weight)
-    level = float(np.sqrt(np.mean(residuals.labels**2)))
-    known = Reweighting(deviations, level, weight)
-    spread = fit_scale_pilot(problem.X, residuals.labels, None).predict(problem.X)
-    return replace(problem, weight=known.by_spread(spread), reweighting=known)
 
 
 def _settled(
@@ -170,10 +159,10 @@ def _settled(
     chosen = choice.sampler
     if isinstance(chosen, str):
         return Leaves(honest_leaves(working.X, working.y, statistic.arity, rng)), None
-    if choice.balanced:
+    if choice.follows is not None:
         place, blocks = working.place, working.groups
-        return follow_data(chosen, statistic.arity, place, residuals.labels, blocks)
-    if not chosen.is_open() or statistic.arity == 1:
+        return follow_data(choice.follows, statistic.arity, place, residuals.labels, blocks)
+    if choice.balanced or not chosen.is_open() or statistic.arity == 1:
         return chosen, None
     found = validation.by_validation(chosen, statistic, working, residuals)
     return found, f"{found!r}, by validation on adjacent held-out rows"

@@ -1,35 +1,27 @@
-"""Weights of rows that make every row count alike, however crowded its neighbourhood is.
+"""Weights that make a loss of an upper confidence bound count every error alike."""
 
-All m-subsets of a window are many where rows are dense and few at the ends of the data.  Equal
-weights of tuples then give the ends of x, on which a slope depends most, almost no say.
-"""
+from dataclasses import replace
 
 import numpy as np
 
-from multiobs._types import FloatArray
-from multiobs.tuples import TupleSet, membership_counts
+from multiobs.fit import Problem, Reweighting
+from multiobs.transport import fit_scale_pilot
 
 
-def balanced(tuples: TupleSet, weight: FloatArray | None) -> FloatArray:
-    r"""Row weights :math:`c_i^{-1/m}`, with :math:`c_i` the number of tuples that contain row i.
-
-    They multiply within a tuple, so each row's tuples together weigh about the same.
+def equal_curvature(problem: Problem, deviations: float) -> Problem:
+    """Return the problem with weights by a first guess of the spread at each row.
 
     Parameters
     ----------
-    tuples : TupleSet
-        Which rows go together.
-    weight : ndarray (n,) or None
-        The user's own weights, which are kept as factors.
-
-    Returns
-    -------
-    ndarray (n,)
-        Weights of mean one over the rows that are in a tuple.
+    problem : Problem
+        With weights that balance the rows.
+    deviations : float
+        How many standard deviations the statistic lies above the mean.
     """
-    counts = membership_counts(tuples)
-    used = counts > 0
-    factor = np.ones(counts.size)
-    factor[used] = counts[used] ** (-1.0 / tuples.arity)
-    factor /= factor[used].mean() if np.any(used) else 1.0
-    return factor if weight is None else factor * weight
+    residuals, weight = problem.residuals, problem.weight
+    if weight is None or not residuals.located or residuals.scale is not None:
+        return problem
+    level = float(np.sqrt(np.mean(residuals.labels**2)))
+    known = Reweighting(deviations, level, weight)
+    spread = fit_scale_pilot(problem.X, residuals.labels, None).predict(problem.X)
+    return replace(problem, weight=known.by_spread(spread), reweighting=known)

@@ -21,9 +21,8 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers import Adjacent, Nearest, Sampler, column_scales
-from multiobs.transport.order import canonical_order
-from multiobs.tuples import order_by
+from multiobs.samplers import Counted, column_scales
+from multiobs.tuples import canonical_order, order_by
 
 SURE = 3.0  # standard errors
 PROBE = 20_000  # rows that are looked at
@@ -31,18 +30,18 @@ STRETCHES = 10  # of adjacent rows that these are
 
 
 def follow_data(
-    sampler: Sampler,
+    sampler: Counted,
     arity: int,
     place: FloatArray,
     residuals: FloatArray,
     groups: IntArray | None,
-) -> tuple[Sampler, str | None]:
+) -> tuple[Counted, str | None]:
     """Windows or neighbours in proportion to each group, and fewer where residuals still move.
 
     Parameters
     ----------
-    sampler : Sampler
-        What the number of rows suggests; others than Adjacent and Nearest are left alone.
+    sampler : Counted
+        What the number of rows suggests.
     arity : int
         Observations of a tuple.
     place, residuals, groups : ndarray
@@ -50,20 +49,12 @@ def follow_data(
 
     Returns
     -------
-    tuple of Sampler and str or None
+    tuple of Counted and str or None
         And why it is another, for ``plan_``.
     """
-    if arity == 1 or not isinstance(sampler, Adjacent | Nearest):
-        return sampler, None
-    rows = sampler.n_rows if isinstance(sampler, Adjacent) else sampler.n_neighbors
-    assert not isinstance(rows, str)
+    rows = sampler.partners()
     found = narrowed(place, residuals, groups, rows, arity - 1)
-    celled = groups is not None
-    settled: Sampler = (
-        Adjacent(found, by_group=celled)
-        if isinstance(sampler, Adjacent)
-        else Nearest(found, sampler.scale, by_group=celled)
-    )
+    settled = sampler.with_partners(found, groups is not None)
     if found == rows:
         return settled, None
     return settled, f"{settled!r}, since residuals of nearer rows are more alike"

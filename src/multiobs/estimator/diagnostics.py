@@ -7,7 +7,7 @@ import numpy as np
 
 from multiobs.fit import Problem
 from multiobs.transport import fit_pilot
-from multiobs.tuples import effective_count, membership_counts
+from multiobs.tuples import effective_count
 
 LOOKED_AT = 20_000  # tuples that diameters and drift are read off
 
@@ -104,7 +104,7 @@ def metasample_report(problem: Problem, rng: np.random.Generator) -> MetasampleR
     unit = problem.units.scale**2  # back from working units
     drift = float(shift.mean() / pairs) if shape else 0.0
     squared = float(difference.mean() / pairs) if shape else 0.0
-    use = membership_counts(tuples)
+    use = tuples.membership_counts()
     return MetasampleReport(
         metasamples=tuples.count(),
         rows=tuples.n_rows,

@@ -124,20 +124,21 @@ def fit_linear(problem: Problem, design: Design, alpha: float) -> LinearFit:
 def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     statistic, tuples, residuals = problem.statistic, problem.tuples, problem.residuals
     Z = _columns(problem, design)
-    rows = some_rows(Z)
-    reference = reference_level(statistic.loss, rows, residuals.labels)
+    reference = reference_level(statistic.loss, Z, residuals.labels)
     affine = not isinstance(Z, Lifted)
     branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in statistic.loss.sums)
     pooled = residuals.scale is not None or (not affine and _is_many(tuples))
-    risk = risk_of(problem, design, reference, pooled)
     if pooled:
+        risk = pooled_risk(problem, design, reference)
         branches = tuple((k, each.pooled()) for k, each in branches)
+    else:
+        risk = _risk(problem, design, Z, reference)
     if alpha > 0:
         total = total_weight(tuples, statistic.n_columns, problem.weight)
         risk = with_ridge(risk, design, alpha * total)
-    solution = minimiser(risk, problem, design, reference)
+    solution = _solved(risk, problem, Z, reference)
     fit = LinearFit(problem, design, solution, risk, reference, branches, alpha, pooled)
-    return fit if reference is None else above_level(fit, rows)
+    return fit if reference is None else above_level(fit, some_rows(Z))
 
 
 def risk_of(problem: Problem, design: Design, reference: FloatArray | None, pooled: bool) -> Risk:
@@ -182,14 +183,20 @@ def minimiser(
     reference : ndarray (p,) or None
         Coefficients of the reference level of a root-type loss.
     """
+    return _solved(risk, problem, _columns(problem, design), reference)
+
+
+def _solved(
+    risk: Risk, problem: Problem, Z: Features | Affine, reference: FloatArray | None
+) -> Solution:
     statistic, residuals = problem.statistic, problem.residuals
-    rows = some_rows(_columns(problem, design))
     solver = choose_solver(risk)
     start = None
     if not isinstance(solver, Quadratic):
-        start = risk.start(constant_direction(rows))
+        start = risk.start(constant_direction(some_rows(Z)))
     solution = solve(risk, start, solver)
     if reference is not None and solution.status.success:
+        rows = some_rows(Z)
         # a class fitted below its reference level may sit at the wrong root of the quadratic
         above = rows @ solution.w - (0.0 if residuals.offset is None else residuals.offset)
         if residuals.scale is not None:

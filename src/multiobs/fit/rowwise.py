@@ -24,7 +24,7 @@ from multiobs._types import FloatArray
 from multiobs.fit.links import LinkedLoss
 from multiobs.statistics.kernels import Kernel
 from multiobs.sums.contraction import LIMIT, tuple_weights
-from multiobs.sums.scores import Term, sum_scores
+from multiobs.sums.scores import Slope, sum_scores
 from multiobs.tuples import Tuples, TupleSet, Windows
 
 LISTED = 64  # tuples for each row that are listed to see who goes with whom, and no more
@@ -97,7 +97,7 @@ def _over_rows(
     kernel: Kernel, tuples: TupleSet, y: FloatArray, weight: FloatArray | None, limit: int
 ) -> FloatArray:
     ones, one = np.ones((tuples.n_rows, 1)), np.ones(1)
-    return sum_scores([Term(kernel, ())], tuples, ones, y, one, weight, limit=limit)[:, 0]
+    return sum_scores(Slope.of(kernel), tuples, ones, y, one, weight, limit=limit)[:, 0]
 
 
 def _together(

@@ -18,7 +18,7 @@ from multiobs.inference.gradient import inflation
 from multiobs.inference.meat_of_rows import shared_by, touched
 from multiobs.inference.parts import Leverages, Sums
 from multiobs.inference.sandwich import gradient_of
-from multiobs.tuples import Tuples, Windows, first_anchors, membership_counts, numbered
+from multiobs.tuples import Tuples, Windows, numbered
 
 
 def drawn_blocks(fit: LinearFit, own: slice, numbers: IntArray) -> Sums:
@@ -44,7 +44,7 @@ def drawn_blocks(fit: LinearFit, own: slice, numbers: IntArray) -> Sums:
     place = np.empty(tuples.n_rows, dtype=np.int64)
     place[tuples.order] = np.arange(tuples.order.size)
     members = place[numbered(begun, numbers).members]
-    low = first_anchors(tuples)[members.min(axis=1)]
+    low = tuples.first_anchors()[members.min(axis=1)]
     high = np.maximum(tuples.stop[members.max(axis=1)], members.max(axis=1) + 1)
     size = high - low
     start = np.cumsum(size) - size  # where each block begins among all blocks
@@ -54,7 +54,7 @@ def drawn_blocks(fit: LinearFit, own: slice, numbers: IntArray) -> Sums:
     found: Sums = {
         "members": members + (start - low)[:, None],
         "stop": np.minimum(tuples.stop[inside] + np.repeat(start - low, size), end),
-        "counts": membership_counts(tuples)[rows],
+        "counts": tuples.membership_counts()[rows],
         "X": problem.X[rows],
         "labels": problem.residuals.labels[rows],
     }

@@ -21,7 +21,7 @@ class Gradient:
 
     Attributes
     ----------
-    slope : sequence of Term, or Loss
+    slope : Slope
         Derivative of the loss in r.
     tuples : TupleSet
         Which rows go together.

@@ -20,7 +20,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.inference.meat import Meat
 from multiobs.sums.overlaps import neighbour_sums
-from multiobs.tuples import Tuples, TupleSet, Windows, membership_counts
+from multiobs.tuples import Tuples, TupleSet, Windows
 
 
 @final
@@ -71,7 +71,7 @@ def influences(g: FloatArray, tuples: TupleSet) -> Influences:
     >>> influences(g, everyone).rows[[6, 7]].ravel().round(2).tolist()
     [0.0, 49.0]
     """
-    m, counts = tuples.arity, membership_counts(tuples)
+    m, counts = tuples.arity, tuples.membership_counts()
     both = neighbour_sums(tuples, np.column_stack([g, counts, np.ones(counts.size)]))
     near, near_counts, number = both[:, :-2], both[:, -2], both[:, -1]
     near = near - (m - 1) * g  # a tuple that contains the row itself says nothing about others

@@ -11,11 +11,9 @@ from multiobs.inference.meat import Meat
 from multiobs.inference.meat_of_windows import recurring
 from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import Third, of_independent, of_pairs
-from multiobs.statistics.kernels import Monomials
-from multiobs.statistics.losses import Loss
 from multiobs.sums.overlaps import Independent, Placed, anchor_overlap
-from multiobs.sums.scores import Term, sum_scores
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows, membership_counts, spread_evenly
+from multiobs.sums.scores import Slope, Term, sum_scores
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows, spread_evenly
 
 SAMPLED = 1_000  # tuples drawn for what rows count twice
 NARROW = 0.1  # movement of features inside a window that scores of rows may neglect
@@ -30,7 +28,7 @@ def meat_of_rows(gradient: Gradient) -> Meat:
         What is summed.
     """
     tuples, arity = gradient.tuples, gradient.tuples.arity
-    count, counts = tuples.count(), membership_counts(tuples)
+    count, counts = tuples.count(), tuples.membership_counts()
     g = row_sums(gradient, counts)
     few = count <= 4 * SAMPLED and arity == 2
     drawn = spread_evenly(tuples, count if few else SAMPLED, np.random.default_rng(0))
@@ -73,8 +71,8 @@ def row_sums(gradient: Gradient, counts: FloatArray, narrow: bool | None = None)
     if narrow is None:
         narrow = isinstance(tuples, Windows) and _narrow(tuples, gradient.rows)
     near = gradient.local or narrow
-    if near and not isinstance(slope, Loss) and isinstance(Z, np.ndarray):
-        return _local_scores(slope, gradient, Z, counts)[:, : gradient.p]
+    if near and slope.loss is None and isinstance(Z, np.ndarray):
+        return _local_scores(slope.terms, gradient, Z, counts)[:, : gradient.p]
     found = sum_scores(
         slope, tuples, Z, gradient.y, gradient.w, gradient.weight, limit=gradient.limit
     )
@@ -100,19 +98,16 @@ def _local_scores(
     one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
     total = np.zeros(tuples.n_rows)
     for term in terms:
-        kernel = term.kernel
-        if weight is None and isinstance(kernel, Monomials) and set(kernel.terms) <= {()}:
-            value = counts * kernel.terms.get((), 0.0)
-        elif (
-            isinstance(kernel, Monomials)
-            and isinstance(tuples, Windows)
-            and tuples.arity == 2
-            and not recurring(tuples)
-        ):
+        kernel = term.kernel.polynomial
+        constant = None if kernel is None else kernel.constant
+        pairs = isinstance(tuples, Windows) and tuples.arity == 2
+        if weight is None and constant is not None:
+            value = counts * constant
+        elif kernel is not None and isinstance(tuples, Windows) and pairs and not recurring(tuples):
             value = pair_row_sums(tuples, kernel, y, weight)
         else:
-            bare = Term(kernel, ())
-            value = sum_scores([bare], tuples, ones, y, one, weight, limit=gradient.limit)[:, 0]
+            bare = Slope.of(term.kernel)
+            value = sum_scores(bare, tuples, ones, y, one, weight, limit=gradient.limit)[:, 0]
         for form in term.forms:
             value = value * (Z @ form)
         total += value

@@ -5,7 +5,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.native.window_sums import window_sums
 from multiobs.statistics.kernels import Monomials
-from multiobs.tuples import Windows, first_anchors
+from multiobs.tuples import Windows
 
 CHUNK = 8192  # anchors whose labels are measured from their own mean, so that sums do not cancel
 
@@ -37,7 +37,7 @@ def pair_row_sums(
     array([2. , 2.5, 0.5])
     """
     order, n = windows.order, windows.order.size
-    first, stop = first_anchors(windows), np.maximum(windows.stop, np.arange(1, n + 1))
+    first, stop = windows.first_anchors(), np.maximum(windows.stop, np.arange(1, n + 1))
     labels = (y[:, None] if y.ndim == 1 else y)[order]
     w = np.ones(n) if weight is None else weight[order]
     nothing = (0,) * kernel.n_columns

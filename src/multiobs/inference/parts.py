@@ -29,7 +29,6 @@ from multiobs.tuples import (
     Tuples,
     Windows,
     binomial,
-    membership_counts,
     numbered,
 )
 
@@ -101,7 +100,7 @@ def leverage_sums(fit: LinearFit, own: slice) -> Sums:
         z, times = _listed(part, gradient)
         return {"kind": "tuples", "info": (z * times[:, None]).T @ z, "moved": np.zeros((4, p))}
     rows, importance = gradient.rows, gradient.importance
-    times = _times(membership_counts(tuples), importance) / m
+    times = _times(tuples.membership_counts(), importance) / m
     found: Sums = {"kind": "rows", "info": _info(rows[own], times[own]), "moved": np.zeros((4, p))}
     if isinstance(tuples, Windows):
         if sliding(tuples):
@@ -277,7 +276,7 @@ def _sums_of_rows(
     gradient: Gradient, tuples: Windows | Graph, own: slice, known: Leverages, numbers: IntArray
 ) -> Sums:
     p, m = gradient.p, tuples.arity
-    counts = membership_counts(tuples)
+    counts = tuples.membership_counts()
     g = row_sums(gradient, counts, known.narrow)
     times = _times(counts, gradient.importance)
     factor = inflation(touched(times, m, known.shared) * known.of(gradient.rows))

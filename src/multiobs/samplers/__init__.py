@@ -7,6 +7,7 @@ make adjacent differences too small.
 
 from multiobs.samplers.base import (
     Adjustable,
+    Counted,
     Sampler,
     Streaming,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "SAMPLERS",
     "Adjacent",
     "Adjustable",
+    "Counted",
     "Disjoint",
     "Improved",
     "Leaves",

@@ -85,6 +85,18 @@ class Adjustable(Sampler):
         """The same sampler with each width worth trying on X (n, d)."""
 
 
+class Counted(Sampler):
+    """A sampler that puts a number of further rows together with each."""
+
+    @abstractmethod
+    def partners(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def with_partners(self, count: int, by_group: bool) -> "Counted":
+        """Return the same with another number, in small groups in proportion if so asked."""
+
+
 class Streaming(Sampler):
     """A sampler of one column whose tuples span a bounded stretch of x.
 

@@ -117,19 +117,6 @@ def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
     return given
 
 
-def sorted_column(name: str, X: FloatArray, groups: IntArray | None) -> tuple[IntArray, IntArray]:
-    """Order of the one column and the end of each position's group; refuse more columns."""
-    if X.shape[1] != 1:
-        raise ValueError(
-            f"{name} needs one column of x, got {X.shape[1]}: use Nearest in more columns"
-        )
-    order = order_by(X[:, 0], groups)
-    ends = group_ends(order, groups)
-    if ends is None:
-        ends = np.full(order.size, order.size, dtype=np.int64)
-    return order, ends
-
-
 def in_proportion(rows: int, members: IntArray, n: int, arity: int) -> IntArray:
     """Partners of a row in groups of so many among n rows, at least m - 1.
 

@@ -1,13 +1,13 @@
 """Rows that are near each other in any number of columns: balls, neighbours, replicates, leaves."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers.base import Adjustable, Coded, Sampler, Streaming
+from multiobs.samplers.base import Adjustable, Coded, Counted, Sampler, Streaming
 from multiobs.samplers.geometry import (
     Scale,
     column_scales,
@@ -21,6 +21,7 @@ from multiobs.tuples import Graph, Windows, sorted_windows
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the paper's epsilon: what validation chooses among
 NEIGHBOURS = (1, 2, 4, 8, 16)  # times m - 1
+FEW = 5  # neighbours of a row where nobody says how many
 
 
 @final
@@ -96,7 +97,7 @@ class Nearby(Adjustable, Streaming):
 
 @final
 @dataclass(frozen=True)
-class Nearest(Adjustable):
+class Nearest(Adjustable, Counted):
     """Each row with its nearest neighbours, all m-subsets that contain it; any dimension.
 
     Everybody as near as the last neighbour is taken in, so the tuples do not depend on the
@@ -138,7 +139,7 @@ class Nearest(Adjustable):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Graph | Windows:
-        k = max(arity - 1, 5) if self.n_neighbors == "auto" else self.n_neighbors
+        k = max(arity - 1, self.partners()) if self.left_open() else self.partners()
         if k < arity - 1:
             raise ValueError(
                 f"n_neighbors must be at least {arity - 1} for {arity} observations, got {k}"
@@ -152,6 +153,12 @@ class Nearest(Adjustable):
             return nearest_nodes(at, counts, own)
 
         return rows_together(points, row_groups(n, groups), arity, nodes, rng, k)
+
+    def partners(self) -> int:
+        return FEW if self.n_neighbors == "auto" else self.n_neighbors
+
+    def with_partners(self, count: int, by_group: bool) -> "Nearest":
+        return replace(self, n_neighbors=count, by_group=by_group)
 
     def left_open(self) -> bool:
         return self.n_neighbors == "auto"

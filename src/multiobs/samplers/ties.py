@@ -9,22 +9,10 @@ weighted list of tuples.
 
 import numpy as np
 
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import IntArray
 from multiobs.tuples import Tuples, binomial, unrank_subsets
 
 EXACT = 2_000_000  # tuples that the average over the orders of ties may be spread over
-
-
-def tie_sizes(x: FloatArray, ends: IntArray) -> IntArray:
-    """Sizes of the runs of equal sorted x (n,) inside groups that end at ``ends`` (n,).
-
-    >>> tie_sizes(np.array([0.0, 0.0, 1.0, 1.0]), np.array([4, 4, 4, 4])).tolist()
-    [2, 2]
-    """
-    if x.size == 0:
-        return np.empty(0, dtype=np.int64)
-    last = np.append(np.flatnonzero((x[1:] != x[:-1]) | (ends[1:] != ends[:-1])), x.size - 1)
-    return np.diff(last, prepend=-1).astype(np.int64)
 
 
 def shuffled_ties(order: IntArray, sizes: IntArray, rng: np.random.Generator) -> IntArray:

@@ -7,10 +7,10 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers.base import Sampler, Streaming
-from multiobs.samplers.geometry import in_proportion, sorted_column
-from multiobs.samplers.ties import shuffled_ties, sliding_average, tie_sizes
-from multiobs.tuples import Tuples, Windows
+from multiobs.samplers.base import Counted, Sampler, Streaming
+from multiobs.samplers.geometry import in_proportion
+from multiobs.samplers.ties import shuffled_ties, sliding_average
+from multiobs.tuples import Tuples, Windows, group_ends, order_by, tie_sizes
 
 
 @final
@@ -35,8 +35,7 @@ class SlidingWindow(Streaming):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows | Tuples:
-        order, ends = sorted_column("SlidingWindow", X, groups)
-        sizes = tie_sizes(X[order, 0], ends)
+        order, ends, sizes = _in_order("SlidingWindow", X, groups)
         if arity > 1 and sizes.size < order.size:
             average = sliding_average(order, sizes, ends, arity)
             if average is not None:
@@ -56,7 +55,7 @@ class SlidingWindow(Streaming):
 
 @final
 @dataclass(frozen=True)
-class Adjacent(Sampler):
+class Adjacent(Counted):
     """Each row with the next rows in the order of x, all m-subsets that contain it; one column.
 
     Intervals that hold a number of rows instead of having a width: no row is without partners,
@@ -85,6 +84,12 @@ class Adjacent(Sampler):
     def __post_init__(self) -> None:
         _check.integer("n_rows", self.n_rows, low=1)
 
+    def partners(self) -> int:
+        return self.n_rows
+
+    def with_partners(self, count: int, by_group: bool) -> "Adjacent":
+        return Adjacent(count, by_group)
+
     def build(
         self,
         X: FloatArray,
@@ -96,8 +101,7 @@ class Adjacent(Sampler):
             raise ValueError(
                 f"n_rows must be at least {arity - 1} for {arity} observations, got {self.n_rows}"
             )
-        order, ends = sorted_column("Adjacent", X, groups)
-        size = tie_sizes(X[order, 0], ends)
+        order, ends, size = _in_order("Adjacent", X, groups)
         end = np.repeat(np.cumsum(size), size)
         rows: IntArray | int = self.n_rows
         if self.by_group:
@@ -129,9 +133,24 @@ class Disjoint(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Tuples:
-        order, ends = sorted_column("Disjoint", X, groups)
-        order = shuffled_ties(order, tie_sizes(X[order, 0], ends), rng)
+        order, ends, sizes = _in_order("Disjoint", X, groups)
+        order = shuffled_ties(order, sizes, rng)
         position = np.arange(order.size, dtype=np.int64)
         begins = np.searchsorted(ends, ends, side="left")
         first = position[((position - begins) % arity == 0) & (position + arity <= ends)]
         return Tuples(order[first[:, None] + np.arange(arity)], X.shape[0])
+
+
+def _in_order(
+    name: str, X: FloatArray, groups: IntArray | None
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Order of the one column, the end of each position's group, and the sizes of ties."""
+    if X.shape[1] != 1:
+        raise ValueError(
+            f"{name} needs one column of x, got {X.shape[1]}: use Nearest in more columns"
+        )
+    order = order_by(X[:, 0], groups)
+    ends = group_ends(order, groups)
+    if ends is None:
+        ends = np.full(order.size, order.size, dtype=np.int64)
+    return order, ends, tie_sizes(X[order, 0], ends)

@@ -19,7 +19,7 @@ from multiobs.scale.columns import Rows
 from multiobs.scale.ranges import Stretch
 from multiobs.statistics import Statistic
 from multiobs.transport import Piloted, Residuals, ScalePilot
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows, membership_counts
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 NODES = 16_384  # places at which a pilot in one column is tabulated
 
@@ -156,7 +156,7 @@ class Recipe:
         """Weights (n,) of the rows of a stretch, right wherever all tuples of a row are there."""
         weight = own
         if self.balanced:
-            counts = membership_counts(tuples)
+            counts = tuples.membership_counts()
             factor = np.where(counts > 0, counts, 1.0) ** (-1.0 / tuples.arity)
             weight = factor if own is None else factor * own
         if self.reweighting is not None and spread is not None:

@@ -3,28 +3,45 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from multiobs._types import FloatArray
 
+if TYPE_CHECKING:
+    from multiobs.statistics.kernels import Monomials, OrderStatistic
+
 
 class Kernel(ABC):
-    """A symmetric function of ``arity`` observations of ``n_columns`` columns each."""
+    """A symmetric function of ``arity`` observations of ``n_columns`` columns each.
+
+    Attributes
+    ----------
+    arity : int
+        How many observations the kernel takes.
+    n_columns : int
+        How many columns one observation has.
+    homogeneity : int
+        The power of c by which it grows when y is multiplied by a large c.
+    """
+
+    arity: int
+    n_columns: int
+    homogeneity: int
 
     @property
     @abstractmethod
-    def arity(self) -> int:
-        """How many observations the kernel takes."""
+    def polynomial(self) -> "Monomials | None":
+        """The kernel as a polynomial in moments, None where it is none."""
 
     @property
     @abstractmethod
-    def n_columns(self) -> int:
-        """How many columns one observation has."""
+    def ranked(self) -> "OrderStatistic | None":
+        """The kernel as a combination of order statistics, None where it is none."""
 
     @property
     @abstractmethod
-    def homogeneity(self) -> int:
-        """The power of c by which it grows when y is multiplied by a large c."""
+    def among_equals(self) -> "Monomials | None":
+        """What it is where all labels are equal, if it is zero elsewhere; else None."""
 
     @abstractmethod
     def __call__(self, Y: FloatArray) -> FloatArray:
@@ -35,13 +52,39 @@ class Kernel(ABC):
         """Return the kernel multiplied by a number."""
 
 
-class Loss(ABC):
-    """A function of a prediction and ``arity`` observations, minimised in mean by a statistic."""
+class ListedKernel(Kernel):
+    """A kernel without structure: its sums are formed by listing the tuples."""
 
     @property
-    @abstractmethod
-    def arity(self) -> int:
-        """How many observations the loss takes."""
+    @final
+    def polynomial(self) -> "Monomials | None":
+        return None
+
+    @property
+    @final
+    def ranked(self) -> "OrderStatistic | None":
+        return None
+
+    @property
+    @final
+    def among_equals(self) -> "Monomials | None":
+        return None
+
+
+class Loss(ABC):
+    """A function of a prediction and ``arity`` observations, minimised in mean by a statistic.
+
+    Attributes
+    ----------
+    arity : int
+        How many observations the loss takes.
+    sums : tuple of (int, Kernel)
+        Kernels whose sums with k-fold features are all a fit needs, as (k, kernel).  Empty for a
+        loss that is not a polynomial in r: then every tuple is looked at.
+    """
+
+    arity: int
+    sums: tuple[tuple[int, Kernel], ...]
 
     @abstractmethod
     def value(self, r: FloatArray, Y: FloatArray) -> FloatArray:
@@ -58,14 +101,6 @@ class Loss(ABC):
     @abstractmethod
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         """Zero in mean at the statistic and positive below it, (t,)."""
-
-    @property
-    @abstractmethod
-    def sums(self) -> tuple[tuple[int, Kernel], ...]:
-        """Kernels whose sums with k-fold features are all a fit needs, as (k, kernel).
-
-        Empty for a loss that is not a polynomial in r: then every tuple is looked at.
-        """
 
     @abstractmethod
     def by_power(
@@ -144,14 +179,11 @@ class Factor:
 class TupleLoss(Loss):
     """A loss that is no polynomial in r: sums over tuples do not replace the tuples."""
 
+    sums = ()
+
     @final
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -self.gradient(r, Y)
-
-    @property
-    @final
-    def sums(self) -> tuple[tuple[int, Kernel], ...]:
-        return ()
 
     @final
     def by_power(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort
 from multiobs.statistics.base import Kernel as Kernel  # its users look for it here
+from multiobs.statistics.base import ListedKernel
 from multiobs.statistics.distinct import Exponent, distinct_sum
 
 Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted
@@ -61,23 +62,33 @@ class Monomials(Kernel):
             cleaned[term] = cleaned.get(term, 0.0) + float(coefficient)
         self.terms: dict[Term, float] = {t: c for t, c in sorted(cleaned.items()) if c != 0.0}
         longest = max((len(term) for term in self.terms), default=0)
-        self._arity = max(longest, 1) if arity is None else arity
-        if self._arity < longest:
+        self.arity = max(longest, 1) if arity is None else arity
+        if self.arity < longest:
             raise ValueError(f"arity must be at least {longest} for these terms, got {arity}")
-        self._n_columns = n_columns
+        self.n_columns = n_columns
+        self.homogeneity = max((sum(map(sum, term)) for term in self.terms), default=0)
 
     @property
-    def arity(self) -> int:
-        return self._arity
+    def polynomial(self) -> "Monomials | None":
+        return self
 
     @property
-    def n_columns(self) -> int:
-        return self._n_columns
+    def ranked(self) -> "OrderStatistic | None":
+        return None
+
+    @property
+    def among_equals(self) -> "Monomials | None":
+        return None
+
+    @property
+    def constant(self) -> float | None:
+        """The number that it is whatever the observations are, None where they matter."""
+        return None if any(self.terms) else self.terms.get((), 0.0)
 
     @property
     def shift_invariant(self) -> bool:
         """Whether adding a constant to every observation changes nothing."""
-        for column in range(self._n_columns):
+        for column in range(self.n_columns):
             slope: dict[Term, float] = {}
             for term, coefficient in self.terms.items():
                 for a, exponent in enumerate(term):
@@ -99,17 +110,13 @@ class Monomials(Kernel):
 
     def with_arity(self, arity: int) -> "Monomials":
         """Return the same polynomial seen as a kernel of more observations."""
-        return Monomials(self.terms, arity, self._n_columns)
-
-    @property
-    def homogeneity(self) -> int:
-        return max((sum(sum(e) for e in term) for term in self.terms), default=0)
+        return Monomials(self.terms, arity, self.n_columns)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
-        members = as_members(Y, self._n_columns)
+        members = as_members(Y, self.n_columns)
         if self.shift_invariant:  # differences are exact where power sums would cancel
             members = members - members[:, :1]
-        m = self._arity
+        m = self.arity
         sums: dict[tuple[int, Exponent], FloatArray] = {}
         out = np.zeros(members.shape[0])
         for term, coefficient in self.terms.items():
@@ -128,7 +135,7 @@ class Monomials(Kernel):
         terms = dict(self.terms)
         for term, coefficient in right.terms.items():
             terms[term] = terms.get(term, 0.0) + coefficient
-        return Monomials(terms, max(self._arity, right._arity), self._n_columns)
+        return Monomials(terms, max(self.arity, right.arity), self.n_columns)
 
     def __sub__(self, other: "Monomials | float") -> "Monomials":
         return self + self._coerce(other) * -1.0
@@ -136,20 +143,20 @@ class Monomials(Kernel):
     def __mul__(self, factor: "float | Monomials") -> "Monomials":
         if not isinstance(factor, Monomials):
             scaled = {term: c * float(factor) for term, c in self.terms.items()}
-            return Monomials(scaled, self._arity, self._n_columns)
+            return Monomials(scaled, self.arity, self.n_columns)
         terms: dict[Term, float] = {}
         for left, a in self.terms.items():
             for right, b in factor.terms.items():
                 term = tuple(sorted(left + right, reverse=True))
                 terms[term] = terms.get(term, 0.0) + a * b
-        return Monomials(terms, None, self._n_columns)
+        return Monomials(terms, None, self.n_columns)
 
     __rmul__ = __mul__
 
     def _coerce(self, other: "Monomials | float") -> "Monomials":
         if isinstance(other, Monomials):
             return other
-        return Monomials({(): float(other)}, 1, self._n_columns)
+        return Monomials({(): float(other)}, 1, self.n_columns)
 
     def __repr__(self) -> str:
         def shown(term: Term) -> str:
@@ -157,7 +164,7 @@ class Monomials(Kernel):
             return "*".join(names) or "1"
 
         body = " ".join(f"{c:+g}*{shown(t)}" for t, c in self.terms.items())
-        return f"Monomials({body or '0'}, arity={self._arity})"
+        return f"Monomials({body or '0'}, arity={self.arity})"
 
 
 def moment(*exponent: int) -> Monomials:
@@ -219,23 +226,25 @@ class OrderStatistic(Kernel):
         self.coefs: FloatArray = np.array(list(coefs), dtype=np.float64)
         if self.coefs.size == 0:
             raise ValueError("coefs must name at least one order statistic, got none")
+        self.arity = int(self.coefs.size)
+        self.n_columns = self.homogeneity = 1
 
     @property
-    def arity(self) -> int:
-        return int(self.coefs.size)
+    def polynomial(self) -> "Monomials | None":
+        return None
 
     @property
-    def n_columns(self) -> int:
-        return 1
+    def ranked(self) -> "OrderStatistic | None":
+        return self
+
+    @property
+    def among_equals(self) -> "Monomials | None":
+        return None
 
     @property
     def shift_invariant(self) -> bool:
         """Whether adding a constant to every observation changes nothing."""
         return bool(abs(self.coefs.sum()) <= 1e-12 * np.abs(self.coefs).sum())
-
-    @property
-    def homogeneity(self) -> int:
-        return 1
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         ordered = np.sort(Y.reshape(Y.shape[0], -1), axis=1)
@@ -270,34 +279,34 @@ class Equality(Kernel):
     """
 
     def __init__(self, arity: int, scale: float = 1.0) -> None:
-        self._arity = arity
+        self.arity, self.n_columns, self.homogeneity = arity, 1, 0
         self.scale = float(scale)
 
     @property
-    def arity(self) -> int:
-        return self._arity
+    def polynomial(self) -> "Monomials | None":
+        return None
 
     @property
-    def n_columns(self) -> int:
-        return 1
+    def ranked(self) -> "OrderStatistic | None":
+        return None
 
     @property
-    def homogeneity(self) -> int:
-        return 0
+    def among_equals(self) -> "Monomials | None":
+        return constant(self.scale, self.arity)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         flat = Y.reshape(Y.shape[0], -1)
         return np.asarray(self.scale * np.all(flat == flat[:, :1], axis=1), dtype=np.float64)
 
     def __mul__(self, factor: float) -> "Equality":
-        return Equality(self._arity, self.scale * float(factor))
+        return Equality(self.arity, self.scale * float(factor))
 
     def __repr__(self) -> str:
-        return f"Equality(arity={self._arity}, scale={self.scale:g})"
+        return f"Equality(arity={self.arity}, scale={self.scale:g})"
 
 
 @final
-class Opaque(Kernel):
+class Opaque(ListedKernel):
     """Any vectorised symmetric function; its sums are enumerated in bounded chunks.
 
     Parameters
@@ -321,21 +330,8 @@ class Opaque(Kernel):
         scale: float = 1.0,
     ) -> None:
         self.function = function
-        self._arity = arity
-        self._n_columns = n_columns
+        self.arity, self.n_columns, self.homogeneity = arity, n_columns, 0
         self.scale = float(scale)
-
-    @property
-    def arity(self) -> int:
-        return self._arity
-
-    @property
-    def n_columns(self) -> int:
-        return self._n_columns
-
-    @property
-    def homogeneity(self) -> int:
-        return 0
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         values: FloatArray = np.asarray(self.function(Y), dtype=np.float64)
@@ -347,32 +343,22 @@ class Opaque(Kernel):
         return values if self.scale == 1.0 else self.scale * values
 
     def __mul__(self, factor: float) -> "Opaque":
-        return Opaque(self.function, self._arity, self._n_columns, self.scale * float(factor))
+        return Opaque(self.function, self.arity, self.n_columns, self.scale * float(factor))
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return f"Opaque({name}, arity={self._arity})"
+        return f"Opaque({name}, arity={self.arity})"
 
 
 @final
-class Square(Kernel):
+class Square(ListedKernel):
     """Another kernel squared: the constant of a squared loss, which only scores need."""
 
     def __init__(self, psi: Kernel, scale: float = 1.0) -> None:
         self.psi = psi
+        self.arity, self.n_columns = psi.arity, psi.n_columns
+        self.homogeneity = 2 * psi.homogeneity
         self.scale = float(scale)
-
-    @property
-    def arity(self) -> int:
-        return self.psi.arity
-
-    @property
-    def n_columns(self) -> int:
-        return self.psi.n_columns
-
-    @property
-    def homogeneity(self) -> int:
-        return 2 * self.psi.homogeneity
 
     def __call__(self, Y: FloatArray) -> FloatArray:
         return self.scale * self.psi(Y) ** 2

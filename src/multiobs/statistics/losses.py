@@ -4,7 +4,7 @@ They know neither x nor coefficients.  ``r`` has shape (t,), ``Y`` (t, m) or (t,
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal, final
 
@@ -40,13 +40,9 @@ class PolynomialLoss(Loss):
         arities = {kernel.arity for kernel in self.kernels if kernel is not None}
         if len(arities) != 1:
             raise ValueError(f"the kernels of a loss must share one arity, got {sorted(arities)}")
-        self._arity = arities.pop()
+        self.arity = arities.pop()
         # the constant does not move the minimum
-        self._sums = tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
-
-    @property
-    def arity(self) -> int:
-        return self._arity
+        self.sums = tuple((k, h) for k, h in enumerate(self.kernels) if h is not None and k > 0)
 
     @property
     def degree(self) -> int:
@@ -64,10 +60,6 @@ class PolynomialLoss(Loss):
 
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -self.gradient(r, Y)
-
-    @property
-    def sums(self) -> tuple[tuple[int, Kernel], ...]:
-        return self._sums
 
     def by_power(
         self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
@@ -183,10 +175,15 @@ class RootLoss(Loss):
     quadratic: Monomials
     reference: float | Callable[[FloatArray], float]
     above_mean: float | None = None
+    arity: int = field(init=False, repr=False)
+    sums: tuple[tuple[int, Kernel], ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def arity(self) -> int:
-        return max(k.arity for k in (self.constant, self.linear, self.quadratic))
+    def __post_init__(self) -> None:
+        parts = (self.constant, self.linear, self.quadratic)
+        m = max(kernel.arity for kernel in parts)
+        object.__setattr__(self, "arity", m)
+        sums = tuple((k + 2, kernel.with_arity(m)) for k, kernel in enumerate(parts))
+        object.__setattr__(self, "sums", sums)
 
     @property
     def deviations(self) -> float | None:
@@ -200,11 +197,6 @@ class RootLoss(Loss):
 
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         return -(self.quadratic(Y) * r**2 + self.linear(Y) * r + self.constant(Y))
-
-    @property
-    def sums(self) -> tuple[tuple[int, Kernel], ...]:
-        parts = (self.constant, self.linear, self.quadratic)
-        return tuple((k + 2, h.with_arity(self.arity)) for k, h in enumerate(parts))
 
     def by_power(
         self, sums: Mapping[int, FloatArray], times_level: Callable[[FloatArray], FloatArray]
@@ -284,10 +276,10 @@ class BregmanLoss(TupleLoss):
 
     kind: Literal["gamma", "poisson"]
     psi: Kernel
+    arity: int = field(init=False, repr=False)
 
-    @property
-    def arity(self) -> int:
-        return self.psi.arity
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arity", self.psi.arity)
 
     def growth(self, scale: int) -> int:
         return 0 if self.kind == "gamma" else scale
@@ -346,11 +338,7 @@ class CallableLoss(TupleLoss):
     value_function: Derivative
     gradient_function: Derivative
     hessian_function: Derivative | None
-    n_observations: int
-
-    @property
-    def arity(self) -> int:
-        return self.n_observations
+    arity: int
 
     def growth(self, scale: int) -> int:
         return 0

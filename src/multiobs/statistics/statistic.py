@@ -56,6 +56,10 @@ class Statistic:
         For a root: it as a function of the means of kernels.
     parts : Parts or None
         Statistics that a smooth class learns one by one, where it is a function of several.
+    arity : int
+        How many observations its loss takes.
+    loss_growth : int
+        The power of c by which the loss grows when y grows c times and r with it.
 
     Examples
     --------
@@ -82,15 +86,15 @@ class Statistic:
     ranges: Ranges | None = None
     kernel_means: KernelMeans | None = None
     parts: "Parts | None" = None
+    arity: int = field(init=False, repr=False)
+    loss_growth: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.name.replace("_", " "))
-
-    @property
-    def arity(self) -> int:
-        """How many observations its loss takes."""
-        return self.loss.arity
+        object.__setattr__(self, "arity", self.loss.arity)
+        grown = 0 if self.scale is None else self.loss.growth(self.scale)
+        object.__setattr__(self, "loss_growth", grown)
 
     @property
     def form(self) -> Literal["mean", "ratio", "root", "loss"]:
@@ -128,11 +132,6 @@ class Statistic:
         if isinstance(self.psi, OrderStatistic):
             return self.arity
         return max(self.arity, round(sqrt(n)))
-
-    @property
-    def loss_growth(self) -> int:
-        """The power of c by which the loss grows when y grows c times and r with it."""
-        return 0 if self.scale is None else self.loss.growth(self.scale)
 
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""

@@ -18,12 +18,12 @@ from multiobs.statistics.kernels import (
     Kernel,
     Monomials,
     OrderStatistic,
-    constant,
     same_category,
 )
-from multiobs.sums import moments, programs, series, wide
-from multiobs.sums.features import Affine, Features, Lifted, assemble, split_constants
+from multiobs.sums import moments
+from multiobs.sums.features import Affine, Features, Lifted, split_constants
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
+from multiobs.sums.programs import running_sums
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, shown
 
 __all__ = [
@@ -117,23 +117,17 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     few = FEW if loader.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
-    if count <= CROWDED and _cancels(tuples, kernel):
-        return Plan("list", count, "power sums of windows with hardly m rows would cancel")
     if isinstance(kernel, Monomials) and kernel.arity <= moments.MOST_OBSERVATIONS:
+        assert isinstance(tuples, Windows | Graph)
+        many = kernel.arity > SAFE_OBSERVATIONS and count <= CROWDED
+        if many and np.median(tuples.n_partners) < 2 * kernel.arity:
+            return Plan("list", count, "power sums of windows with hardly m rows would cancel")
         return Plan("running sums", count, "a polynomial in moments needs power sums only")
     if isinstance(kernel, Equality):
         return Plan("categories", count, "equal labels are counted within their category")
     if isinstance(kernel, OrderStatistic) and k <= 1:
         return Plan("rank tree", count, "order statistics of windows need ranks, not tuples")
     return Plan("list", count, "no faster sum is known for this kernel")
-
-
-def _cancels(tuples: TupleSet, kernel: Kernel) -> bool:
-    """Whether sums over distinct partners would lose digits: many observations of few rows."""
-    if not isinstance(kernel, Monomials) or kernel.arity <= SAFE_OBSERVATIONS:
-        return False
-    assert isinstance(tuples, Windows | Graph)
-    return bool(np.median(tuples.n_partners) < 2 * kernel.arity)
 
 
 def contract(
@@ -204,32 +198,33 @@ def contract_all(
     """Contract the kernel of each power k of a loss in as few passes as possible."""
     labels = y[:, None] if y.ndim == 1 else y
     affine = not isinstance(Z, Lifted)
-    if isinstance(Z, Affine) and not _none_listed(tuples, kernels, branch):
+    wanted = [(k, kernel) for k, kernel in enumerate(kernels) if kernel is not None]
+    chosen: dict[int, Branch] = {
+        k: branch or plan(tuples, kernel, k, affine).branch for k, kernel in wanted
+    }
+    if isinstance(Z, Affine) and ("list" in chosen.values() or not isinstance(tuples, Windows)):
         Z = Z.columns()
     out: list[FloatArray | None] = [None] * len(kernels)
     listed: list[tuple[int, Kernel]] = []
     summed: list[tuple[int, Monomials]] = []
-    for k, kernel in enumerate(kernels):
-        if kernel is None:
-            continue
-        chosen = branch or plan(tuples, kernel, k, affine).branch
-        if chosen == "list" or isinstance(tuples, Tuples):
+    for k, kernel in wanted:
+        if chosen[k] == "list" or isinstance(tuples, Tuples):
             listed.append((k, kernel))
         elif isinstance(kernel, Monomials):
             summed.append((k, kernel))
         elif isinstance(kernel, Equality):
-            same = same_label(tuples, labels)
-            even = constant(kernel.scale, kernel.arity)
             zeros = np.zeros(labels.shape[0])
             # a test that forces a branch asks for no list
             forced: Branch | None = None if branch is None else "running sums"
-            out[k] = contract(same, even, Z, zeros, k, weight=weight, branch=forced)
+            over, even = same_label(tuples, labels), kernel.among_equals
+            out[k] = contract(over, even, Z, zeros, k, weight=weight, branch=forced)
         elif isinstance(kernel, OrderStatistic) and k <= 1 and not isinstance(Z, Lifted):
             out[k] = ranked_total(tuples, kernel, Z, labels[:, 0], k, weight)
         else:
             listed.append((k, kernel))
     if summed and not isinstance(Z, Lifted) and isinstance(tuples, Windows | Graph):
-        for (k, _), tensor in zip(summed, _running(tuples, summed, Z, labels, weight), strict=True):
+        found = running_sums(tuples, summed, Z, labels, weight)
+        for (k, _), tensor in zip(summed, found, strict=True):
             out[k] = tensor
     if listed:
         for (k, _), tensor in zip(
@@ -237,14 +232,6 @@ def contract_all(
         ):
             out[k] = tensor
     return out
-
-
-def _none_listed(tuples: TupleSet, kernels: Sequence[Kernel | None], branch: Branch | None) -> bool:
-    """Whether the tuples are windows and none of them has to be listed."""
-    return isinstance(tuples, Windows) and all(
-        kernel is None or (branch or plan(tuples, kernel, k).branch) != "list"
-        for k, kernel in enumerate(kernels)
-    )
 
 
 def representatives(part: Tuples, Z: FloatArray) -> FloatArray:
@@ -333,61 +320,6 @@ def _row_power(z: FloatArray, k: int) -> FloatArray:
     for _ in range(k - 1):
         power = (power[:, :, None] * z[:, None, :]).reshape(z.shape[0], -1)
     return power
-
-
-def _running(
-    tuples: Windows | Graph,
-    kernels: Sequence[tuple[int, Monomials]],
-    Z: FloatArray | Affine,
-    y: FloatArray,
-    weight: FloatArray | None,
-) -> list[FloatArray]:
-    columns = int(Z.intercept) + Z.X.shape[1] if isinstance(Z, Affine) else Z.shape[1]
-    if columns > wide.WIDE and max(k for k, _ in kernels) <= 2:
-        return [_wide(tuples, kernel, k, Z, y, weight) for k, kernel in kernels]
-    tasks = [(kernel, k) for k, kernel in kernels]
-    totals = None
-    if isinstance(Z, Affine):  # the compiled loop makes the columns of the rows it has in hand
-        first, d = int(Z.intercept), Z.X.shape[1]
-        fixed, varying = {0: 1.0} if first else {}, list(range(first, first + d))
-        assert isinstance(tuples, Windows)
-        rows, units = moments.Rows(Z.X, y, weight), (Z.centre, Z.spread)
-        totals = programs.window_totals(tuples, tasks, rows, units)
-        Z = np.empty((0, first + d)) if totals is not None else Z.columns()
-    if totals is None:
-        U, fixed, varying = split_constants(Z)
-        rows = moments.Rows(U, y, weight)
-        if isinstance(tuples, Windows):
-            totals = programs.window_totals(tuples, tasks, rows)
-    if totals is None:
-        evaluator = moments.Evaluator(tasks, rows)
-        totals = [np.zeros(len(series.monomials(rows.U.shape[1], k))) for k, _ in kernels]
-        for chunk in evaluator.chunks(tuples):
-            for total, (k, kernel) in zip(totals, kernels, strict=True):
-                total += [each.sum() for each in evaluator.anchor_sums(chunk, kernel, k)]
-    return [
-        assemble(total, k, tuples.arity, Z.shape[1], fixed, varying)
-        for total, (k, _) in zip(totals, kernels, strict=True)
-    ]
-
-
-def _wide(
-    tuples: Windows | Graph,
-    kernel: Monomials,
-    k: int,
-    Z: FloatArray | Affine,
-    y: FloatArray,
-    weight: FloatArray | None,
-) -> FloatArray:
-    """Sums of the first two powers of many features."""
-    columns = Z.columns() if isinstance(Z, Affine) else Z
-    if k == 2:
-        return wide.pair_total(tuples, kernel, columns, y, weight)
-    ones = np.ones((tuples.n_rows, 1))
-    by_row = wide.row_totals(tuples, kernel, ones, None, y, weight)[:, 0]
-    if k == 1:
-        return np.asarray(by_row @ columns / tuples.arity)
-    return np.asarray(by_row.sum() / tuples.arity)
 
 
 def same_label(tuples: TupleSet, y: FloatArray) -> Windows | Graph:

@@ -1,7 +1,8 @@
 """Features of rows: given, affine in x, or any function of x~; and tensors of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import factorial, prod
 from typing import Literal, final
@@ -90,27 +91,44 @@ def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[i
     return np.ascontiguousarray(Z[:, chosen]), fixed, varying
 
 
-def assemble(
-    coefficients: Sequence[float] | FloatArray,
-    k: int,
-    m: int,
-    p: int,
-    fixed: dict[int, float],
-    varying: list[int],
-) -> FloatArray:
-    """Build the k-th tensor from coefficients of exp(ζ·m u~) up to degree k."""
+@lru_cache(maxsize=16)
+def tensor_map(
+    k: int, m: int, p: int, fixed: tuple[tuple[int, float], ...], varying: tuple[int, ...]
+) -> tuple[IntArray, FloatArray]:
+    r"""Which coefficients of :math:`e^{\zeta\cdot m \tilde u}` make up the k-th tensor.
+
+    Parameters
+    ----------
+    k, m, p : int
+        The power, the observations of a tuple, the number of columns.
+    fixed : tuple of (int, float)
+        Constant columns with their values.
+    varying : tuple of int
+        The other columns.
+
+    Returns
+    -------
+    (ndarray of int, ndarray), each of shape (p,) * k
+        Where the coefficient of each entry stands, and what it is multiplied by.
+
+    Examples
+    --------
+    >>> at, size = tensor_map(2, 2, 2, ((0, 1.0),), (1,))
+    >>> at.tolist(), size.tolist()
+    ([[0, 1], [1, 2]], [[1.0, 0.5], [0.5, 0.5]])
+    """
     where = series.position(len(varying), k)
-    rank = {c: i for i, c in enumerate(varying)}
-    tensor = np.zeros((p,) * k)
+    rank, values = {c: i for i, c in enumerate(varying)}, dict(fixed)
+    at, sizes = np.zeros((p,) * k, dtype=np.int64), np.ones((p,) * k)
     for entry in product(range(p), repeat=k):
         counts = [0] * len(varying)
         value = 1.0
         for c in entry:
-            if c in fixed:
-                value *= fixed[c]
+            if c in values:
+                value *= values[c]
             else:
                 counts[rank[c]] += 1
         alpha = tuple(counts)
-        size = prod(factorial(a) for a in alpha) / float(m) ** sum(alpha)
-        tensor[entry] = value * size * coefficients[where[alpha]]
-    return tensor
+        at[entry] = where[alpha]
+        sizes[entry] = value * (prod(factorial(a) for a in alpha) / float(m) ** sum(alpha))
+    return at, sizes

@@ -7,7 +7,7 @@ import numpy as np
 from multiobs._types import FloatArray, IntArray
 from multiobs.native import rank_sums
 from multiobs.statistics.kernels import OrderStatistic
-from multiobs.sums.features import Affine, assemble, split_constants
+from multiobs.sums.features import Affine, split_constants, tensor_map
 from multiobs.tuples import Graph, TupleSet, Windows
 
 RANKED = 1 << 18  # anchors whose order statistics are summed at once
@@ -32,7 +32,8 @@ def ranked_total(
         p = columns.shape[1]
         parts = _ranked_parts(tuples, kernel, U if k else None, y, weight)
     sums = sum((part.sum(axis=0) for part in parts), np.zeros(1 + len(varying) * (k > 0)))
-    return assemble(sums, k, tuples.arity, p, fixed, varying)
+    at, size = tensor_map(k, tuples.arity, p, tuple(fixed.items()), tuple(varying))
+    return np.asarray(size * sums[at])
 
 
 def ranked_anchor_sums(

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import window_sums
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows, first_anchors
+from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 OVERLAPS = 20_000_000  # pairs of overlapping tuples or anchors that are kept
 
@@ -134,7 +134,7 @@ def neighbour_sums(tuples: TupleSet, values: FloatArray) -> FloatArray:
 
 def _band(windows: Windows) -> Band:
     place = np.arange(1, windows.order.size + 1, dtype=np.int64)
-    return Band(first_anchors(windows), np.maximum(windows.stop, place))
+    return Band(windows.first_anchors(), np.maximum(windows.stop, place))
 
 
 def _adjacency(graph: Graph) -> sparse.csr_array:

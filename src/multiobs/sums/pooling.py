@@ -89,7 +89,8 @@ def pool(
     U = X - middle
     total, x_sum = np.zeros(n), np.zeros((n, d))
     sums = np.zeros((n, len(kernels)))
-    quick = [(i, kernel) for i, kernel in enumerate(kernels) if isinstance(kernel, Monomials)]
+    known = ((i, kernel.polynomial) for i, kernel in enumerate(kernels))
+    quick = [(i, polynomial) for i, polynomial in known if polynomial is not None]
     for shift in (True, False):  # shift-invariant kernels are measured from a local level
         group = [(i, kernel) for i, kernel in quick if kernel.shift_invariant == shift]
         tasks: list[tuple[Monomials, int]] = [(kernel, 0) for _, kernel in group]
@@ -114,10 +115,11 @@ def pool(
             for (i, _), sum_of in zip(group, found, strict=True):
                 sums[part, i] = sum_of[0]
     for i, kernel in enumerate(kernels):
-        if isinstance(kernel, Monomials):
+        if kernel.polynomial is not None:
             continue
-        if isinstance(kernel, OrderStatistic) and plan(tuples, kernel, 0).branch == "rank tree":
-            sums[:, i] = _ranked_means(tuples, kernel, labels[:, 0], weight)
+        ranked = kernel.ranked
+        if ranked is not None and plan(tuples, kernel, 0).branch == "rank tree":
+            sums[:, i] = _ranked_means(tuples, ranked, labels[:, 0], weight)
         else:
             sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, anchors, limit)
     safe = np.where(total > 0, total, 1.0)

@@ -1,9 +1,9 @@
-"""Totals of moment kernels over all tuples of windows, as a small program for compiled code.
+"""Totals of moment kernels over all tuples by running sums, for windows as a compiled program.
 
 Every total is a sum over anchors of (product of the anchor's own values) times (product of sums
 over its partners).  The program lists the columns to be summed over partners, the products, and
-the inner products over anchors; the totals are linear in the last.  Same sums as
-:mod:`multiobs.sums.moments`, which also gives them anchor by anchor.
+the inner products over anchors; the totals are linear in the last.  Where there is no compiled
+code, or tuples are neighbours, :mod:`multiobs.sums.moments` gives the same sums anchor by anchor.
 """
 
 import ctypes
@@ -20,8 +20,9 @@ from multiobs._types import FloatArray
 from multiobs.native import loader
 from multiobs.statistics.distinct import Exponent
 from multiobs.statistics.kernels import Monomials
-from multiobs.sums import moments, series
-from multiobs.tuples import Windows
+from multiobs.sums import moments, series, wide
+from multiobs.sums.features import Affine, split_constants, tensor_map
+from multiobs.tuples import Graph, Windows
 
 Power = tuple[int, ...]  # one exponent per base value: features, labels, weight
 Key = tuple[tuple[tuple[tuple[Exponent, ...], float], ...], int, int]  # terms, arity, degree
@@ -46,12 +47,71 @@ class Program:
         Registers whose inner product over anchors is wanted.
     combine : tuple of ndarray
         For each kernel, coefficients (monomials, d) of its totals.
+    centred : bool
+        Whether labels may be measured from a local level: no kernel sees a shift.
     """
 
     columns: npt.NDArray[np.int32]
     products: npt.NDArray[np.int32]
     dots: npt.NDArray[np.int32]
     combine: tuple[FloatArray, ...]
+    centred: bool
+
+
+def running_sums(
+    tuples: Windows | Graph,
+    kernels: Sequence[tuple[int, Monomials]],
+    Z: FloatArray | Affine,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> list[FloatArray]:
+    r"""Sum each kernel times its power of the features, :math:`\sum_t w_t h(y_t) \tilde z^{(k)}`.
+
+    Parameters
+    ----------
+    tuples : Windows or Graph
+        Which rows go together.
+    kernels : sequence of (int, Monomials)
+        Kernels with the power k of the features.
+    Z : ndarray (n, p) or Affine
+        Features of the rows; Affine only with windows.
+    y : ndarray (n, s)
+        Labels.
+    weight : ndarray (n,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    list of ndarray, of shape (p,) * k each
+    """
+    p = int(Z.intercept) + Z.X.shape[1] if isinstance(Z, Affine) else Z.shape[1]
+    if p > wide.WIDE and max(k for k, _ in kernels) <= 2:
+        columns = Z.columns() if isinstance(Z, Affine) else Z
+        return [wide.total(tuples, kernel, k, columns, y, weight) for k, kernel in kernels]
+    tasks = [(kernel, k) for k, kernel in kernels]
+    totals = None
+    if isinstance(Z, Affine):  # the compiled loop makes the columns of the rows it has in hand
+        first = int(Z.intercept)
+        fixed, varying = {0: 1.0} if first else {}, list(range(first, p))
+        assert isinstance(tuples, Windows)
+        rows, units = moments.Rows(Z.X, y, weight), (Z.centre, Z.spread)
+        totals = window_totals(tuples, tasks, rows, units)
+    if totals is None:
+        U, fixed, varying = split_constants(Z.columns() if isinstance(Z, Affine) else Z)
+        rows = moments.Rows(U, y, weight)
+        if isinstance(tuples, Windows):
+            totals = window_totals(tuples, tasks, rows)
+    if totals is None:
+        evaluator = moments.Evaluator(tasks, rows)
+        totals = [np.zeros(len(series.monomials(rows.U.shape[1], k))) for k, _ in kernels]
+        for chunk in evaluator.chunks(tuples):
+            for total, (k, kernel) in zip(totals, kernels, strict=True):
+                total += [each.sum() for each in evaluator.anchor_sums(chunk, kernel, k)]
+    out = []
+    for total, (k, _) in zip(totals, kernels, strict=True):
+        at, size = tensor_map(k, tuples.arity, p, tuple(fixed.items()), tuple(varying))
+        out.append(np.asarray(size * total[at]))
+    return out
 
 
 def window_totals(
@@ -98,7 +158,7 @@ def window_totals(
     if units is not None:
         shift[:p], scale[:p] = units
     centred = np.zeros(len(arrays), dtype=np.int32)
-    centred[p : p + s] = all(kernel.shift_invariant for kernel, _ in kernels)
+    centred[p : p + s] = program.centred
     order = np.ascontiguousarray(windows.order, dtype=np.int64)
     stop = np.ascontiguousarray(windows.stop, dtype=np.int64)
     out = np.zeros(program.dots.shape[0])
@@ -162,6 +222,7 @@ def compile_program(kernels: tuple[Key, ...], p: int, s: int, weighted: bool) ->
         np.array(machine.products, dtype=np.int32).reshape(-1, 2),
         np.array(dots, dtype=np.int32).reshape(-1, 2),
         tuple(combine),
+        all(Monomials(dict(terms), arity, s).shift_invariant for terms, arity, _ in kernels),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.native import rank_sums
-from multiobs.statistics.kernels import Equality, Kernel, Monomials, OrderStatistic, constant
+from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic
 from multiobs.statistics.losses import Loss
 from multiobs.sums import moments, series, wide
 from multiobs.sums.contraction import (
@@ -45,7 +45,26 @@ class Term:
         return len(self.forms) + 1
 
 
-Slope = Sequence[Term] | Loss
+@final
+@dataclass(frozen=True)
+class Slope:
+    """The derivative of a loss in r: a sum of terms, or that of a loss without such terms.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        Those of a polynomial.
+    loss : Loss or None
+        A loss whose derivative is no polynomial, so that every tuple is looked at.
+    """
+
+    terms: tuple[Term, ...]
+    loss: Loss | None = None
+
+    @staticmethod
+    def of(kernel: Kernel) -> "Slope":
+        """Return a kernel as the only term: its sums of rows are scores of the constant."""
+        return Slope((Term(kernel, ()),))
 
 
 def slope_of(loss: Loss, w: FloatArray, reference: FloatArray | None = None) -> Slope:
@@ -69,7 +88,9 @@ def slope_of(loss: Loss, w: FloatArray, reference: FloatArray | None = None) -> 
         for part in loss.derivative
     ]
     needs_level = any(part.above_level for part in loss.derivative)
-    return loss if not terms or (needs_level and reference is None) else terms
+    if not terms or (needs_level and reference is None):
+        return Slope((), loss)
+    return Slope(tuple(terms))
 
 
 def sum_scores(
@@ -87,7 +108,7 @@ def sum_scores(
 
     Parameters
     ----------
-    slope : sequence of Term, or Loss
+    slope : Slope
         The derivative of the loss, from :func:`slope_of`.
     tuples : TupleSet
         Which rows go together.
@@ -104,18 +125,14 @@ def sum_scores(
     """
     p = w.size
     total = np.zeros((tuples.n_rows, p))
-    if isinstance(slope, Loss):
-        listed: Slope = slope
-        summed: list[tuple[Term, TupleSet]] = []
-    else:
-        listed, summed = _split(slope, tuples, Z, y)
-        for term in slope:
-            ranked = isinstance(term.kernel, OrderStatistic) and term not in listed
-            if ranked and isinstance(Z, np.ndarray) and isinstance(term.kernel, OrderStatistic):
-                total += _ranked_scores(tuples, term.kernel, Z, y, weight, by_anchor)
-    if summed and isinstance(Z, np.ndarray):
-        total += _running_scores(summed, Z, y, weight, by_anchor)
-    if isinstance(listed, Loss) or listed:
+    split = _split(slope.terms, tuples, Z, y)
+    if isinstance(Z, np.ndarray):
+        for kernel in split.ranked:
+            total += _ranked_scores(tuples, kernel, Z, y, weight, by_anchor)
+        if split.summed:
+            total += _running_scores(split.summed, Z, y, weight, by_anchor)
+    if slope.loss is not None or split.listed:
+        listed = Slope(tuple(split.listed), slope.loss)
         for part in enumerate_tuples(tuples, limit):
             s = tuple_scores(listed, part, Z, y, w, weight)
             for a in range(1 if by_anchor else part.arity):
@@ -137,39 +154,70 @@ def tuple_scores(
     """Scores s_t (t, p) of listed tuples."""
     z = features_of(part, Z)
     Y = y[part.members]
-    if isinstance(slope, Loss):
-        found = slope.gradient(z @ w, Y)
-    else:
-        found = np.zeros(part.count())
-        for term in slope:
-            value = term.kernel(Y)
-            for form in term.forms:
-                value = value * (z @ form)
-            found += value
+    found = np.zeros(part.count()) if slope.loss is None else slope.loss.gradient(z @ w, Y)
+    for term in slope.terms:
+        value = term.kernel(Y)
+        for form in term.forms:
+            value = value * (z @ form)
+        found += value
     importance = tuple_weights(part, weight)
     if importance is not None:
         found = found * importance
     return found[:, None] * z
 
 
-def _split(
-    terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray
-) -> tuple[list[Term], list[tuple[Term, TupleSet]]]:
-    """Terms that are enumerated, and those that running sums give, each with its tuples."""
+@final
+@dataclass(frozen=True)
+class _Split:
+    """Terms by how their sums are formed.
+
+    Attributes
+    ----------
+    listed : list of Term
+        Those for which tuples are listed.
+    summed : list of (Monomials, tuple of ndarray, TupleSet)
+        Kernels and forms of running sums, with the tuples that these run over.
+    ranked : list of OrderStatistic
+        Those of a rank tree.
+    """
+
+    listed: list[Term]
+    summed: "list[Summed]"
+    ranked: list[OrderStatistic]
+
+
+@final
+@dataclass(frozen=True)
+class Summed:
+    """A term whose sums over tuples are running sums."""
+
+    kernel: Monomials
+    forms: tuple[FloatArray, ...]
+    over: TupleSet
+
+    @property
+    def degree(self) -> int:
+        """The power of the features in its score."""
+        return len(self.forms) + 1
+
+
+def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) -> _Split:
+    """Ask :func:`plan` how the sums of each term are formed."""
     affine = isinstance(Z, np.ndarray)
-    listed: list[Term] = []
-    summed: list[tuple[Term, TupleSet]] = []
+    found = _Split([], [], [])
     for term in terms:
         kernel = term.kernel
+        polynomial, even, ranked = kernel.polynomial, kernel.among_equals, kernel.ranked
         if plan(tuples, kernel, term.degree, affine).branch == "list" or not affine:
-            listed.append(term)
-        elif isinstance(kernel, Monomials):
-            summed.append((term, tuples))
-        elif isinstance(kernel, Equality):
-            labels = y[:, None] if y.ndim == 1 else y
-            even = constant(kernel.scale, kernel.arity, labels.shape[1])
-            summed.append((Term(even, term.forms), same_label(tuples, labels)))
-    return listed, summed
+            found.listed.append(term)
+        elif polynomial is not None:
+            found.summed.append(Summed(polynomial, term.forms, tuples))
+        elif even is not None:
+            same = same_label(tuples, y[:, None] if y.ndim == 1 else y)
+            found.summed.append(Summed(even, term.forms, same))
+        elif ranked is not None:
+            found.ranked.append(ranked)
+    return found
 
 
 def seeds_of_forms(
@@ -209,7 +257,7 @@ def seeds_of_forms(
 
 
 def _running_scores(
-    summed: Sequence[tuple[Term, TupleSet]],
+    summed: Sequence[Summed],
     Z: FloatArray,
     y: FloatArray,
     weight: FloatArray | None,
@@ -219,26 +267,24 @@ def _running_scores(
     out = np.zeros_like(Z)
     todo = list(summed)
     if Z.shape[1] > wide.WIDE:
-        todo = [each for each in summed if each[0].degree > 2]
-        for term, over in summed:
+        todo = [each for each in summed if each.degree > 2]
+        for term in summed:
             if term.degree <= 2:
-                assert isinstance(term.kernel, Monomials)
-                assert isinstance(over, Windows | Graph)
+                assert isinstance(term.over, Windows | Graph)
                 form = term.forms[0] if term.forms else None
                 out += wide.row_totals(
-                    over, term.kernel, Z, form, labels, weight, by_anchor=by_anchor
+                    term.over, term.kernel, Z, form, labels, weight, by_anchor=by_anchor
                 )
         if not todo:
             return out
     U, fixed, varying = split_constants(Z)
     rows = moments.Rows(U, labels, weight)
     while todo:  # one pass for all terms over the same tuples that may be centred alike
-        over, alike = todo[0][1], _invariant(todo[0][0])
-        group = [t for t, s in todo if s is over and _invariant(t) == alike]
-        todo = [(t, s) for t, s in todo if s is not over or _invariant(t) != alike]
+        over, alike = todo[0].over, todo[0].kernel.shift_invariant
+        group = [t for t in todo if t.over is over and t.kernel.shift_invariant == alike]
+        todo = [t for t in todo if t.over is not over or t.kernel.shift_invariant != alike]
         parts = []
         for term in group:
-            assert isinstance(term.kernel, Monomials)
             seeds = seeds_of_forms(term.forms, Z.shape[1], fixed, varying, term.kernel.arity)
             parts.append((term.kernel, term.degree, seeds))
         assert isinstance(over, Windows | Graph)
@@ -246,10 +292,6 @@ def _running_scores(
         evaluator = moments.Evaluator(tasks, rows, keep_counts=True)
         out += membership(evaluator, over, parts, by_anchor)
     return out
-
-
-def _invariant(term: Term) -> bool:
-    return isinstance(term.kernel, Monomials) and term.kernel.shift_invariant
 
 
 def membership(

@@ -142,6 +142,24 @@ def pair_total(
     return np.asarray(total / m**2)
 
 
+def total(
+    tuples: Windows | Graph,
+    kernel: Monomials,
+    k: int,
+    Z: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Sum a kernel times one of the first two powers of many features, k = 0, 1 or 2."""
+    if k == 2:
+        return pair_total(tuples, kernel, Z, y, weight)
+    ones = np.ones((tuples.n_rows, 1))
+    by_row = row_totals(tuples, kernel, ones, None, y, weight)[:, 0]
+    if k == 1:
+        return np.asarray(by_row @ Z / tuples.arity)
+    return np.asarray(by_row.sum() / tuples.arity)
+
+
 def row_totals(
     tuples: Windows | Graph,
     kernel: Monomials,

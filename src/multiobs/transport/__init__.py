@@ -1,7 +1,6 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
-from multiobs.transport import basis, spectrum
-from multiobs.transport.order import canonical_order
+from multiobs.transport import basis
 from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
 from multiobs.transport.residuals import (
     LocationScale,
@@ -15,7 +14,6 @@ from multiobs.transport.residuals import (
 from multiobs.transport.spline import SplinePilot
 
 __all__ = [
-    "canonical_order",
     "LocationScale",
     "Piloted",
     "Residuals",
@@ -28,5 +26,4 @@ __all__ = [
     "leverage_corrected",
     "one_thread",
     "residuals_of",
-    "spectrum",
 ]

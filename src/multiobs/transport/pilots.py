@@ -22,8 +22,8 @@ from multiobs.native.window_sums import stable_argsort
 from multiobs.transport.cells import CellPilot
 from multiobs.transport.jumps import JumpPilot
 from multiobs.transport.kernel import LEARNED_ON, MOST_COLUMNS, KernelPilot, length_scales
-from multiobs.transport.order import canonical_order, spread_folds
 from multiobs.transport.spline import SplinePilot
+from multiobs.tuples import canonical_order
 
 FEW = 60  # rows below which nothing but the spline is tried
 LEAVES, DEEPER = 4, 16  # of a boosted tree: interactions of a few columns, or whatever pays
@@ -337,3 +337,17 @@ class _Held:
             model = self._splines[fold]  # nothing but a spline with fewer knots
         missed = y[out] - model.predict(X[out])
         return np.asarray(missed**2 if weight is None else weight[out] * missed**2)
+
+
+def spread_folds(n: int, count: int) -> IntArray:
+    """Fold of each of n ordered rows: every run of ``count`` rows holds each fold once.
+
+    Neighbours in the order go to different folds, and which goes where is drawn from a fixed seed:
+    equal positions are ordered by their labels, which must not decide the fold.
+
+    >>> np.bincount(spread_folds(10, 5)).tolist()
+    [2, 2, 2, 2, 2]
+    """
+    runs = -(-n // count)
+    shuffled = np.random.default_rng(0).permuted(np.tile(np.arange(count), (runs, 1)), axis=1)
+    return np.asarray(shuffled.reshape(-1)[:n], dtype=np.int64)

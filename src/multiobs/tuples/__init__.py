@@ -1,25 +1,29 @@
 """Which rows go together: tuples of row numbers, listed or implied."""
 
 from multiobs.tuples.counting import (
-    binomial,
     effective_count,
-    first_anchors,
-    membership_counts,
     numbered,
     spread_evenly,
 )
+from multiobs.tuples.graph import Graph
 from multiobs.tuples.shapes import (
     Anchored,
-    Graph,
     Tuples,
     TupleSet,
     Windows,
+    binomial,
     concatenate,
     shown,
     subset_counts,
     unrank_subsets,
 )
-from multiobs.tuples.sorting import group_ends, order_by, sorted_windows
+from multiobs.tuples.sorting import (
+    canonical_order,
+    group_ends,
+    order_by,
+    sorted_windows,
+    tie_sizes,
+)
 
 __all__ = [
     "Anchored",
@@ -28,16 +32,16 @@ __all__ = [
     "Tuples",
     "Windows",
     "binomial",
+    "canonical_order",
     "concatenate",
     "effective_count",
-    "first_anchors",
     "group_ends",
-    "membership_counts",
     "numbered",
     "order_by",
     "shown",
     "sorted_windows",
     "spread_evenly",
     "subset_counts",
+    "tie_sizes",
     "unrank_subsets",
 ]

@@ -1,42 +1,9 @@
-"""How many tuples contain a row, which anchors reach it, and tuples drawn evenly."""
+"""How many tuples a set is worth, tuples drawn evenly, and tuples by their number."""
 
 import numpy as np
 
-from multiobs._types import FloatArray, IntArray
-from multiobs.native.window_sums import window_sums
-from multiobs.tuples.shapes import (
-    Anchored,
-    Graph,
-    Tuples,
-    TupleSet,
-    Windows,
-    subset_counts,
-    unrank_subsets,
-)
-
-
-def membership_counts(tuples: TupleSet) -> FloatArray:
-    """How many tuples contain each row, (n,), without listing them.
-
-    >>> pairs = Windows(np.arange(3), np.array([3, 3, 3]), arity=2)
-    >>> membership_counts(pairs).tolist()
-    [2.0, 2.0, 2.0]
-    """
-    n, q = tuples.n_rows, tuples.arity - 1
-    if isinstance(tuples, Tuples):
-        weight = np.ones(tuples.count()) if tuples.weight is None else tuples.weight
-        repeated = np.repeat(weight, tuples.arity)
-        return bincount(tuples.members.reshape(-1), repeated, n)
-    assert isinstance(tuples, Windows | Graph)
-    partners = tuples.n_partners
-    own = binomial(partners, q)
-    shared = binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
-    if isinstance(tuples, Graph):
-        edges = np.repeat(shared, partners)
-        return own + bincount(tuples.indices, edges, n)
-    place = np.arange(partners.size, dtype=np.int64)
-    counts = own + window_sums(shared[:, None], first_anchors(tuples), place)[:, 0]
-    return bincount(tuples.order, counts, n)
+from multiobs._types import IntArray
+from multiobs.tuples.shapes import Anchored, Tuples, TupleSet, subset_counts, unrank_subsets
 
 
 def effective_count(tuples: TupleSet) -> float:
@@ -49,26 +16,9 @@ def effective_count(tuples: TupleSet) -> float:
     >>> effective_count(Windows(np.arange(4), np.array([2, 3, 4, 4]), arity=2))
     1.8
     """
-    use = membership_counts(tuples)
+    use = tuples.membership_counts()
     square = float(np.sum(use**2))
     return float(use.sum()) ** 2 / square / tuples.arity if square > 0 else 0.0
-
-
-def bincount(rows: IntArray, weights: FloatArray, n: int) -> FloatArray:
-    """Summed weight of each of n rows."""
-    return np.asarray(np.bincount(rows, weights=weights, minlength=n), dtype=np.float64)
-
-
-def first_anchors(windows: Windows) -> IntArray:
-    """First sorted position whose window reaches each position, (n,).
-
-    >>> first_anchors(Windows(np.arange(4), np.array([2, 4, 4, 4]), arity=2)).tolist()
-    [0, 0, 1, 1]
-    """
-    n = windows.stop.size
-    # the first anchor that reaches position j comes after all that stop at or before j
-    first = np.cumsum(np.bincount(windows.stop, minlength=n + 1)[:n])
-    return np.minimum(first, np.arange(n)).astype(np.int64, copy=False)
 
 
 def spread_evenly(tuples: TupleSet, size: int, rng: np.random.Generator) -> Tuples:
@@ -99,11 +49,3 @@ def numbered(tuples: Anchored, numbers: IntArray) -> Tuples:
     within = numbers - (ends[anchors] - per_anchor[anchors])
     chosen = unrank_subsets(within, q, int(partners.max(initial=0)))
     return Tuples(tuples.rows_of(anchors, chosen), tuples.n_rows)
-
-
-def binomial(sizes: IntArray, q: int) -> FloatArray:
-    """Binomial coefficients C(size, q) as floats, zero where the size is too small."""
-    out = np.where(sizes >= 0, 1.0, 0.0)
-    for j in range(q):
-        out = out * np.maximum(sizes - j, 0) / (j + 1)
-    return out

@@ -1,13 +1,14 @@
 """Which rows go together: only row numbers, no values.
 
 Three shapes.  :class:`Tuples` lists them.  :class:`Windows` stands for all m-subsets of sorted
-runs of rows that contain the run's first row (its anchor).  :class:`Graph` stands for all
-m-subsets {anchor} + neighbours of it.  The last two are never listed unless somebody asks.
+runs of rows that contain the run's first row (its anchor).
+:class:`~multiobs.tuples.graph.Graph` stands for all m-subsets {anchor} + neighbours of it.  The
+last two are never listed unless somebody asks.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
 from typing import final
@@ -15,7 +16,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.native.window_sums import stable_argsort
+from multiobs.native.window_sums import stable_argsort, window_sums
 
 CHUNK = 1 << 17  # tuples held at once while enumerating
 
@@ -23,21 +24,21 @@ CHUNK = 1 << 17  # tuples held at once while enumerating
 class TupleSet(ABC):
     """A set of m-tuples of row numbers, listed or implied.
 
+    Attributes
+    ----------
+    arity : int
+        The number m of rows in a tuple.
+    n_rows : int
+        The number of rows the tuples were drawn from.
+
     Examples
     --------
     >>> isinstance(Tuples(np.array([[0, 1]]), rows=2), TupleSet)
     True
     """
 
-    @property
-    @abstractmethod
-    def arity(self) -> int:
-        """The number m of rows in a tuple."""
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int:
-        """The number of rows the tuples were drawn from."""
+    arity: int
+    n_rows: int
 
     @abstractmethod
     def count(self) -> int:
@@ -55,6 +56,36 @@ class TupleSet(ABC):
     def total_weight(self) -> float:
         """Summed weight of the tuples: their number where none is given."""
 
+    @abstractmethod
+    def membership_counts(self) -> FloatArray:
+        """How many tuples contain each row, (n,), without listing them."""
+
+    @final
+    def balance(self, weight: FloatArray | None = None) -> FloatArray:
+        r"""Row weights :math:`c_i^{-1/m}`, with :math:`c_i` the number of tuples that hold row i.
+
+        All m-subsets of a window are many where rows are dense and few at the ends of the data.
+        Equal weights of tuples then give the ends of x, on which a slope depends most, almost no
+        say.  These multiply within a tuple, so each row's tuples together weigh about the same.
+
+        Parameters
+        ----------
+        weight : ndarray (n,), optional
+            The user's own weights, which are kept as factors.
+
+        Returns
+        -------
+        ndarray (n,)
+            Weights of mean one over the rows that are in a tuple.
+        """
+        counts = self.membership_counts()
+        used = counts > 0
+        factor = np.ones(counts.size)
+        factor[used] = counts[used] ** (-1.0 / self.arity)
+        factor /= factor[used].mean() if np.any(used) else 1.0
+        return factor if weight is None else factor * weight
+
+    @final
     def listed(self) -> "Tuples":
         """All tuples as one list."""
         return concatenate(list(self.chunks()), self.arity, self.n_rows)
@@ -87,17 +118,19 @@ class Tuples(TupleSet):
     rows: int
     representative: IntArray | None = None
     weight: FloatArray | None = None
+    arity: int = field(init=False, repr=False)
+    n_rows: int = field(init=False, repr=False)
 
-    @property
-    def arity(self) -> int:
-        return int(self.members.shape[1])
-
-    @property
-    def n_rows(self) -> int:
-        return self.rows
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arity", int(self.members.shape[1]))
+        object.__setattr__(self, "n_rows", self.rows)
 
     def count(self) -> int:
         return int(self.members.shape[0])
+
+    def membership_counts(self) -> FloatArray:
+        weight = np.ones(self.count()) if self.weight is None else self.weight
+        return bincount(self.members.reshape(-1), np.repeat(weight, self.arity), self.rows)
 
     def total_weight(self) -> float:
         return float(self.count()) if self.weight is None else float(self.weight.sum())
@@ -150,6 +183,12 @@ class Anchored(TupleSet):
     @abstractmethod
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         """Row numbers (t, m) of anchors (t,) with partner numbers (t, m-1)."""
+
+    def _anchor_counts(self) -> tuple[FloatArray, FloatArray]:
+        """How many tuples each anchor has, and how many of them contain one given partner."""
+        partners, q = self.n_partners, self.arity - 1
+        shared = binomial(partners - 1, q - 1) if q else np.zeros(partners.size)
+        return binomial(partners, q), shared
 
     def count(self) -> int:
         return self._counted
@@ -231,23 +270,15 @@ class Windows(Anchored):
     Examples
     --------
     >>> pairs = Windows(np.array([2, 0, 1]), np.array([2, 3, 3]), arity=2)
-    >>> pairs.listed().members.tolist()
-    [[2, 0], [0, 1]]
+    >>> pairs.listed().members.tolist(), pairs.membership_counts().tolist()
+    ([[2, 0], [0, 1]], [2.0, 1.0, 1.0])
     """
 
     def __init__(self, order: IntArray, stop: IntArray, arity: int, n_rows: int | None = None):
         self.order = order
         self.stop = stop
-        self._arity = arity
-        self._n_rows = int(order.size) if n_rows is None else n_rows
-
-    @property
-    def arity(self) -> int:
-        return self._arity
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
+        self.arity = arity
+        self.n_rows = int(order.size) if n_rows is None else n_rows
 
     @property
     def n_partners(self) -> IntArray:
@@ -257,6 +288,23 @@ class Windows(Anchored):
     def n_pairs(self) -> int:
         n = int(self.stop.size)
         return int(self.stop.sum()) - n * (n + 1) // 2
+
+    def membership_counts(self) -> FloatArray:
+        own, shared = self._anchor_counts()
+        place = np.arange(self.stop.size, dtype=np.int64)
+        counts = own + window_sums(shared[:, None], self.first_anchors(), place)[:, 0]
+        return bincount(self.order, counts, self.n_rows)
+
+    def first_anchors(self) -> IntArray:
+        """First sorted position whose window reaches each position, (n,).
+
+        >>> Windows(np.arange(4), np.array([2, 4, 4, 4]), arity=2).first_anchors().tolist()
+        [0, 0, 1, 1]
+        """
+        n = self.stop.size
+        # the first anchor that reaches position j comes after all that stop at or before j
+        first = np.cumsum(np.bincount(self.stop, minlength=n + 1)[:n])
+        return np.minimum(first, np.arange(n)).astype(np.int64, copy=False)
 
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         positions = np.concatenate([anchors[:, None], anchors[:, None] + 1 + partners], axis=1)
@@ -276,62 +324,7 @@ class Windows(Anchored):
         here += by_code
         stop = np.searchsorted(here, asked, side="left").astype(np.int64, copy=False)
         del here, asked  # as large as the data
-        return Windows(self.order[by_code], stop, self._arity, self._n_rows)
-
-
-@final
-class Graph(Anchored):
-    """All m-subsets {i} + (m - 1 neighbours of i), for every row i.
-
-    Parameters
-    ----------
-    indptr, indices : ndarray of int
-        Neighbours of row i are ``indices[indptr[i]:indptr[i+1]]``, as in a CSR matrix.
-    arity : int
-        The number m of rows in a tuple.
-
-    Examples
-    --------
-    >>> Graph(np.array([0, 2, 2, 2]), np.array([1, 2]), arity=2).listed().members.tolist()
-    [[0, 1], [0, 2]]
-    """
-
-    def __init__(self, indptr: IntArray, indices: IntArray, arity: int) -> None:
-        self.indptr = indptr
-        self.indices = indices
-        self._arity = arity
-
-    @property
-    def arity(self) -> int:
-        return self._arity
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.indptr.size - 1)
-
-    @property
-    def n_partners(self) -> IntArray:
-        return np.diff(self.indptr)
-
-    @property
-    def n_pairs(self) -> int:
-        return int(self.indices.size)
-
-    def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
-        neighbours = self.indices[self.indptr[anchors][:, None] + partners]
-        return np.concatenate([anchors[:, None], neighbours], axis=1)
-
-    def keep(self, edges: "np.typing.NDArray[np.bool_]") -> "Graph":
-        """Return the graph with only the marked edges."""
-        counts = np.add.reduceat(
-            np.concatenate([edges.astype(np.int64), [0]]), self.indptr[:-1]
-        ) * (self.n_partners > 0)
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Graph(indptr, self.indices[edges], self._arity)
-
-    def anchor_of_edges(self) -> IntArray:
-        """Return the anchor of every edge."""
-        return np.repeat(np.arange(self.n_rows, dtype=np.int64), self.n_partners)
+        return Windows(self.order[by_code], stop, self.arity, self.n_rows)
 
 
 def shown(count: int) -> str:
@@ -387,3 +380,16 @@ def _distinct_integers(total: int, size: int, rng: np.random.Generator) -> IntAr
         more = rng.integers(0, total, size=2 * (size - chosen.size))
         chosen = np.unique(np.concatenate([chosen, more]))
     return np.sort(rng.permutation(chosen)[:size]).astype(np.int64)
+
+
+def binomial(sizes: IntArray, q: int) -> FloatArray:
+    """Binomial coefficients C(size, q) as floats, zero where the size is too small."""
+    out = np.where(sizes >= 0, 1.0, 0.0)
+    for j in range(q):
+        out = out * np.maximum(sizes - j, 0) / (j + 1)
+    return out
+
+
+def bincount(rows: IntArray, weights: FloatArray, n: int) -> FloatArray:
+    """Summed weight of each of n rows."""
+    return np.asarray(np.bincount(rows, weights=weights, minlength=n), dtype=np.float64)

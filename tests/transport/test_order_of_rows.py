@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from multiobs.transport.order import canonical_order, spread_folds
-from multiobs.transport.pilots import fit_pilot
+from multiobs.transport.pilots import fit_pilot, spread_folds
+from multiobs.tuples import canonical_order
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
