@@ -19,7 +19,8 @@ OWNED = {
         "Kernel", "ListedKernel", "Monomials", "OrderStatistic", "Equality", "Opaque", "Square",
     },
     "samplers": {
-        "Sampler", "Counted", "Coded", "Adjustable", "Streaming", "Adjacent", "Disjoint", "Improved", "Leaves", "Naive", "Nearby", "Nearest",
+        "Sampler", "Counted", "Coded", "Adjustable", "Streaming", "Adjacent", "Disjoint",
+        "Improved", "Leaves", "Naive", "Nearby", "Nearest",
         "Replicates", "SlidingWindow",
     },
 }  # fmt: skip

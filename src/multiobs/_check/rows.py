@@ -1,19 +1,20 @@
 """Validated rows: positions, labels, weights and codes, with absent rows left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
     column_or_1d,
 )
 
-from multiobs._check import check_sample_weight, validate_data
+from multiobs._check import categories, check_sample_weight, validate_data
 from multiobs._check.categories import Categories
-from multiobs._check.frames import with_days
+from multiobs._check.frames import FrameLayout, refuse_lazy, with_days
 from multiobs._types import FloatArray, IntArray
 
 
@@ -36,6 +37,10 @@ class Rows:
         Codes that a tuple never crosses.
     indicators : tuple of (int, int)
         First and last-plus-one column of X that belong to each category.
+    names : tuple of str
+        Names of the columns of X.
+    marks : dict
+        What scikit-learn wants an estimator to remember of the columns it was given.
     """
 
     X: FloatArray
@@ -44,6 +49,48 @@ class Rows:
     weight: FloatArray | None
     groups: IntArray | None
     indicators: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()
+    marks: dict[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """What the user calls X, ready to be validated.
+
+    Attributes
+    ----------
+    X : array-like or data frame
+        With days in place of dates and codes in place of categories.
+    categories : Categories or None
+        Categorical columns.
+    layout : FrameLayout or None
+        How the data frame looked, if it was one.
+    """
+
+    X: Any
+    categories: Categories | None = None
+    layout: FrameLayout | None = None
+
+
+def read_table(X: Any) -> Table:
+    """Read an array or a data frame; frames that are not in memory are refused.
+
+    >>> read_table(np.zeros((2, 1))).categories is None
+    True
+    """
+    if isinstance(X, np.ndarray):
+        return Table(X)
+    refuse_lazy(X)
+    found = categories.find(X)
+    days = with_days(X)
+    coded = days if found is None else found.coded(days)
+    return Table(coded, found, FrameLayout.of(X, found))
+
+
+@final
+class _Door(BaseEstimator):  # type: ignore[misc]
+    """Takes the marks of validation, so that a fit that fails changes no estimator."""
 
 
 @final
@@ -82,31 +129,32 @@ def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> Flo
 
 
 def valid_rows(
-    estimator: Any,
-    X: npt.ArrayLike,
+    estimator: str,
+    table: Table,
     y: npt.ArrayLike,
     *,
     labels: "Labels",
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
-    found: Categories | None = None,
 ) -> Rows:
     """Validate everything that ``fit`` is given.
 
     Parameters
     ----------
-    estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_``.
-    X, y, sample_weight, groups : array-like
+    estimator : str
+        Name of the estimator, for messages.
+    table : Table
+        What was given as X.
+    y, sample_weight, groups : array-like
         As given by the user.
     labels : Labels
         What y must look like.
-    found : Categories or None
-        The categorical columns of X.
     """
-    days = with_days(X)
-    given_X = days if found is None else found.coded(days)
-    full: FloatArray = validate_data(estimator, given_X, dtype=np.float64)
+    X, found, door = table.X, table.categories, _Door()
+    full: FloatArray = validate_data(door, X, dtype=np.float64, estimator=estimator)
+    given_names = vars(door).get("feature_names_in_")
+    names = [f"x{j}" for j in range(full.shape[1])] if given_names is None else given_names
+    names = [str(name) for name in names]
     place, joint = full, None
     indicators: tuple[tuple[int, int], ...] = ()
     if found is not None:
@@ -115,10 +163,9 @@ def valid_rows(
         numeric = [c for c in range(full.shape[1]) if c not in found.places]
         place = full[:, numeric] if numeric else np.zeros((full.shape[0], 1))
         full, joint = found.expand(full)
+        names = found.names(names)
     if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
-        )
+        raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
     given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
     check_consistent_length(full, given)
     codes = joint
@@ -155,7 +202,16 @@ def valid_rows(
             codes = None if codes is None else codes[present]
         if np.all(weight == weight[0]):
             weight = None  # equal weights change nothing
-    return Rows(_owned(full, X), _owned(place, X), _owned(values, y), weight, codes, indicators)
+    return Rows(
+        _owned(full, X),
+        _owned(place, X),
+        _owned(values, y),
+        weight,
+        codes,
+        indicators,
+        tuple(names),
+        vars(door),
+    )
 
 
 def _owned(array: FloatArray, given: Any) -> FloatArray:

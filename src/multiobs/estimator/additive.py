@@ -11,7 +11,6 @@ from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import Rows
 from multiobs.auto import Prepared, Request, prepare
 from multiobs.estimator.fitted import FitPlan, Fitted
-from multiobs.estimator.names import column_names
 from multiobs.fit import (
     LinearColumns,
     LinkName,
@@ -81,8 +80,6 @@ def fit_additive(
     request: Request,
     rows: Rows,
     rng: np.random.Generator,
-    *,
-    door: Any,
     found: Categories | None,
 ) -> Fitted:
     """Fit an additive class, part by part.
@@ -97,14 +94,12 @@ def fit_additive(
         Validated rows.
     rng : Generator
         For samplers that draw.
-    door : estimator
-        With the names of the columns.
     found : Categories or None
         Categorical columns.
     """
     statistic = request.statistic
     smooth = isinstance(wanted.features, Smooth)
-    design = _design(wanted, rows, door, found)
+    design = _design(wanted, rows, found)
     made_of = _parts_of(statistic, wanted)
 
     def prepared(each: Statistic) -> Prepared:
@@ -128,7 +123,7 @@ def fit_additive(
     last = max(ready, key=lambda one: one.problem.statistic.arity)
     plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
     linear = result.linear
-    names = () if linear is None else column_names(door, linear.transformer, found)
+    names = () if linear is None else linear.names(rows.names)
     return Fitted(result, statistic, last.sampler, last.count, plan, found, names)
 
 
@@ -166,12 +161,12 @@ def _fitted(ready: Prepared, design: SmoothDesign | LinearColumns, wanted: Class
 
 
 def _design(
-    wanted: ClassRequest, rows: Rows, door: Any, found: Categories | None
+    wanted: ClassRequest, rows: Rows, found: Categories | None
 ) -> SmoothDesign | LinearColumns:
     if not isinstance(wanted.features, Smooth):
         return LinearColumns(make_design(wanted.features, rows.X, wanted.intercept))
-    indicators = [] if found is None else found.indicators(door.n_features_in_)
-    return smooth_design(wanted.features, rows.X, column_names(door, None, found), indicators)
+    indicators = [] if found is None else found.indicators(rows.marks["n_features_in_"])
+    return smooth_design(wanted.features, rows.X, rows.names, indicators)
 
 
 def _reasons(result: AdditiveFit, smooth: bool) -> list[str]:

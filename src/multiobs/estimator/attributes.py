@@ -1,8 +1,8 @@
 """Attributes of a fitted estimator: views of one record, so that no two of them disagree."""
 
 from abc import ABC
-from copy import copy
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,12 +105,10 @@ class FittedAttributes(ABC):
 
     def become(self, fitted: Fitted, columns: "npt.NDArray[np.object_]") -> None:
         """Take over a fit that was made elsewhere, of columns with these names."""
-        door = copy(self)
-        door.__dict__ |= {"n_features_in_": columns.size, "feature_names_in_": columns}
-        self._become(door, fitted)
+        self._become({"n_features_in_": columns.size, "feature_names_in_": columns}, fitted)
 
-    def _become(self, door: Self, fitted: Fitted) -> None:
+    def _become(self, marks: Mapping[str, Any], fitted: Fitted) -> None:
         """Replace everything a fit assigns, in one step."""
         kept = {name: value for name, value in vars(self).items() if name not in MARKS}
-        marks = {name: vars(door)[name] for name in MARKS[:2] if name in vars(door)}
-        self.__dict__ = {**kept, **marks, "_fitted": fitted}
+        seen = {name: marks[name] for name in MARKS[:2] if name in marks}
+        self.__dict__ = {**kept, **seen, "_fitted": fitted}

@@ -1,7 +1,7 @@
 """Everything a fit found out, in one record that the estimator replaces whole."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
@@ -83,7 +83,7 @@ class Fitted:
     categories: Categories | None = None
     names: tuple[str, ...] = ()
     unshrunken: LinearFit | None = None
-    seed: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
+    seed: np.random.SeedSequence = field(default_factory=partial(np.random.SeedSequence, 0))
     replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
     known: Covariance | None = None
     rows: int | None = None

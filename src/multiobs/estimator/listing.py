@@ -5,11 +5,9 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from multiobs import samplers, statistics
-from multiobs._check import categories
-from multiobs._check.rows import Labels, generator, valid_rows
+from multiobs._check.rows import Labels, generator, read_table, valid_rows
 from multiobs._types import FloatArray, IntArray
 from multiobs.auto import Request, prepare
 from multiobs.samplers import Sampler
@@ -142,12 +140,10 @@ def metasamples(
     ([[0, 2], [2, 1]], [[1.0, 4.0], [4.0, 2.0]])
     """
     chosen = statistics.resolve(statistic)
-    door = BaseEstimator()
-    found = categories.find(X)
-    given = np.reshape(X, (-1, 1)) if found is None and np.ndim(X) == 1 else X
+    given = read_table(np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X)
     labels = Labels(chosen.name, chosen.n_columns, samplers.takes_replicates(sampler))
     rows = valid_rows(
-        door, given, y, labels=labels, sample_weight=sample_weight, groups=groups, found=found
+        "metasamples", given, y, labels=labels, sample_weight=sample_weight, groups=groups
     )
     request = Request(chosen, sampler, transport, may_be_empty=True)
     ready = prepare(request, rows, generator(random_state))

@@ -11,9 +11,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, samplers, scoring, statistics
-from multiobs._check import categories
-from multiobs._check.frames import FrameFeatures, FrameLayout, refuse_lazy
-from multiobs._check.rows import Labels, batch, generator, positions, valid_rows
+from multiobs._check.categories import Categories
+from multiobs._check.frames import FrameFeatures, FrameLayout
+from multiobs._check.rows import (
+    Labels,
+    Rows,
+    Table,
+    batch,
+    generator,
+    positions,
+    read_table,
+    valid_rows,
+)
 from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.additive import Link, class_request, fit_additive
@@ -22,7 +31,6 @@ from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
-from multiobs.estimator.names import column_names
 from multiobs.estimator.selection import chosen_class
 from multiobs.fit import (
     StreamFit,
@@ -170,42 +178,39 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         -------
         self
         """
-        refuse_lazy(X)
+        table = read_table(X)
         if isinstance(self.estimator, str):
-            return self._fit_chosen(X, y, sample_weight, groups)
-        door = copy(self)  # validation leaves its marks there: a fit that fails changes nothing
+            return self._fit_chosen(table, X, y, sample_weight, groups)
         statistic = statistics.resolve(self.statistic)
         alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
         size = self.max_tuples
         if size is not None:
             size = _check.integer("max_tuples", size, low=1)
         rng = generator(self.random_state)
-        found = categories.find(X)
-        replicated = samplers.takes_replicates(self.sampler)
         rows = valid_rows(
-            door,
-            X,
+            type(self).__name__,
+            table,
             y,
-            labels=Labels(statistic.name, statistic.n_columns, replicated),
+            labels=self._labels(statistic),
             sample_weight=sample_weight,
             groups=groups,
-            found=found,
         )
         refuse_unfit(statistic, rows, rng)
         request = Request(
             statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
         )
-        wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
+        wanted = None
+        if self.features is not None or self.link != "auto":
+            wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
         if self.estimator is not None:
-            fitted = self._fitted_regressor(prepare(request, rows, rng), rng, found)
+            fitted = self._fitted_regressor(prepare(request, rows, rng), rng, table.categories)
         elif wanted is not None:
-            wanted = wanted.framed(FrameLayout.of(X, found))
-            fitted = fit_additive(wanted, request, rows, rng, door=door, found=found)
+            fitted = fit_additive(wanted.framed(table.layout), request, rows, rng, table.categories)
         else:
-            layout = FrameLayout.of(X, found)
-            fitted = self._fitted_linear(prepare(request, rows, rng), alpha, layout, door)
+            ready = prepare(request, rows, rng)
+            fitted = self._fitted_linear(ready, rows, alpha, table.layout)
         warn_of(fitted, rows.X, richer=self.features is None)
-        self._become(door, fitted)
+        self._become(rows.marks, fitted)
         if self.verbose:
             print(fitted.plan)
         return self
@@ -233,6 +238,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         known = before.result if before is not None else None
         held = known.stream if isinstance(known, StreamFit) else None
         x, labels, weight = batch(door, X, y, sample_weight, first=held is None)
+        names = tuple(map(str, vars(door).get("feature_names_in_", ["x0"])))
         if self.transport is not None and self.transport != "auto":
             raise ValueError(f"partial_fit needs transport=None, got {self.transport!r}")
         if held is None:
@@ -245,10 +251,9 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         result = held.fitted()
         reasons = ("rows as they come", "transport: none, since a pilot needs all rows at once")
         plan = FitPlan(reasons, (), result.solution.solver)
-        names = column_names(door, None, None)
         fitted = Fitted(result, held.statistic, held.sampler, held.count, plan, names=names)
         warn_of_status(fitted)
-        self._become(door, fitted)
+        self._become(vars(door), fitted)
         return self
 
     def metasample_report(self) -> MetasampleReport:
@@ -311,8 +316,14 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
 
+    def _labels(self, statistic: Statistic) -> Labels:
+        """What y must look like; no choice of "auto" takes replicates."""
+        replicated = self.sampler != "auto" and samplers.takes_replicates(self.sampler)
+        return Labels(statistic.name, statistic.n_columns, replicated)
+
     def _fit_chosen(
         self,
+        table: Table,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None,
@@ -325,26 +336,23 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         statistic = statistics.resolve(self.statistic)
         rng = generator(self.random_state)
         rows = valid_rows(
-            copy(self),
-            X,
+            type(self).__name__,
+            table,
             y,
-            labels=Labels(
-                statistic.name, statistic.n_columns, samplers.takes_replicates(self.sampler)
-            ),
+            labels=self._labels(statistic),
             sample_weight=sample_weight,
             groups=groups,
-            found=categories.find(X),
         )
         refuse_unfit(statistic, rows, rng)
-        chosen, table = chosen_class(self, statistic, rows, rng)
+        chosen, scores = chosen_class(self, statistic, rows, rng)
         door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
         door.fit(X, y, sample_weight, groups)
         fitted = door._fitted
-        self._become(door, replace(fitted, plan=replace(fitted.plan, scores=table)))
+        self._become(rows.marks, replace(fitted, plan=replace(fitted.plan, scores=scores)))
         return self
 
     def _fitted_regressor(
-        self, ready: Prepared, rng: np.random.Generator, found: categories.Categories | None
+        self, ready: Prepared, rng: np.random.Generator, found: Categories | None
     ) -> Fitted:
         result = fit_regressor(ready.problem, self.estimator, rng)
         plan = FitPlan(ready.reasons, (), type(self.estimator).__name__)
@@ -356,9 +364,9 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
     def _fitted_linear(
         self,
         ready: Prepared,
+        rows: Rows,
         alpha: float | None,
         layout: FrameLayout | None,
-        door: Self,
     ) -> Fitted:
         problem, features = ready.problem, self.features
         found = None if layout is None else layout.categories
@@ -375,7 +383,6 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             known = vars(errors).get("covariance")  # not computed where rows are many
             reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
         plan = FitPlan(reasons, result.branches, result.solution.solver)
-        names = column_names(door, design.transformer, found)
         return Fitted(
             result,
             problem.statistic,
@@ -383,7 +390,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             ready.count,
             plan,
             found,
-            names,
+            design.names(rows.names),
             unshrunken,
             known=known,
         )

@@ -77,6 +77,13 @@ class Design:
         top = np.concatenate([[1.0], -self.centre / self.spread])
         return np.vstack([top, np.hstack([np.zeros((q, 1)), slopes])])
 
+    def names(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of the columns without the constant, from those of x; () where nobody knows."""
+        if self.transformer is None:
+            return given
+        ask = getattr(self.transformer, "get_feature_names_out", None)
+        return () if ask is None else tuple(str(name) for name in ask(list(given)))
+
     def bounds(self, w: FloatArray) -> tuple[float, float]:
         """Limits that predictions at the rows of the fit respect, without a look at the rows.
 

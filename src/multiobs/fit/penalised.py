@@ -27,7 +27,7 @@ from multiobs.fit.links import LinkedLoss
 from multiobs.fit.risk import constant_direction
 from multiobs.fit.rowwise import RowSums
 from multiobs.fit.solvers import Status
-from multiobs.transport.spectrum import INFLATION
+from multiobs.transport.basis import INFLATION
 
 STEPS = 100  # of Newton's method
 ROUNDS = 200  # of smoothness updates
