@@ -1,8 +1,17 @@
 """The walk of a default fit through the package: which files, in which order, and up or down.
 
-Run ``python -m benchmarks.walk [--columns 1] [--list]``. A *switch* is a call from a function of
-one file to a function of another; a *climb* is one from a room to a room above it, by the layers of
-pyproject.toml. Calls into small records (a property, a comparison) count like any other.
+Run ``python -m benchmarks.walk [--columns 1] [--list]``.  What is counted:
+
+* only files of multiobs; what numpy, scipy and scikit-learn do in between belongs to the function
+  that asked them;
+* a *switch* is a call from a function of one file to a function of another, validation and small
+  properties included; functions inside functions, comprehensions and lambdas are part of the file
+  they stand in, and a method that dataclasses write has no file;
+* a *climb* is a switch from a room to a room above it, by the layers of pyproject.toml, whoever
+  made the call;
+* one fit has been made before, so imports and what is made once for all fits are no part of it.
+
+tests/package/test_walk.py holds the limits.
 """
 
 import argparse
@@ -19,6 +28,8 @@ import numpy as np
 import multiobs
 from multiobs import MultiObservationRegressor
 
+Call = tuple[str, str, str, str]  # file and function that call, file and function called
+
 ROOT = Path(multiobs.__file__).parent
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
@@ -34,13 +45,13 @@ def floors() -> dict[str, int]:
     return height
 
 
-def walk(columns: int = 1, n: int = 500) -> list[tuple[str, str, str, str]]:
+def walk(columns: int = 1, n: int = 500) -> list[Call]:
     """Calls of a default fit that cross from one file to another: (file, function) twice."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(n, columns))
     y = np.sin(6 * X[:, 0]) + rng.normal(size=n)
     MultiObservationRegressor(random_state=0).fit(X, y)  # imports and caches are not the walk
-    calls: list[tuple[str, str, str, str]] = []
+    calls: list[Call] = []
 
     def place(frame: FrameType | None) -> tuple[str, str] | None:
         while frame is not None:
@@ -67,12 +78,17 @@ def walk(columns: int = 1, n: int = 500) -> list[tuple[str, str, str, str]]:
     return calls
 
 
+def files_of(calls: list[Call]) -> set[str]:
+    """Files that the calls pass."""
+    return {file for call in calls for file in (call[0], call[2])}
+
+
 def room(file: str) -> str:
     """Room of a file."""
     return file.split("/")[0].removesuffix(".py")
 
 
-def climbs(calls: list[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
+def climbs(calls: list[Call]) -> list[Call]:
     """Calls from a room to one above it."""
     height = floors()
     return [call for call in calls if height[room(call[2])] > height[room(call[0])]]
@@ -85,7 +101,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="every switch in order")
     options = parser.parse_args()
     calls = walk(options.columns)
-    files = {each for call in calls for each in (call[0], call[2])}
+    files = files_of(calls)
     functions = {(call[2], call[3]) for call in calls}
     if options.list:
         for call in calls:

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import oracle
 import pytest
+from native_switch import use_native
 from tables import STATISTICS
 
 from multiobs import MultiObservationRegressor
@@ -74,7 +75,7 @@ def rows():
 @pytest.mark.parametrize("sampler", [SlidingWindow(), Nearby(0.08)], ids=["sliding", "nearby"])
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_an_offset_of_y(name, sampler, native, rows, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     x, y = rows
     compare(name, sampler, x, y + 1e8, 1e-11)
     compare(name, sampler, x, 1e-3 * y - 1e12, 1e-11)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_switch import use_native
 
 from multiobs.native import loader, rank_sums
 from multiobs.native.rank_sums import (
@@ -31,7 +32,7 @@ def every_way(function, *arguments):
     results = []
     for _, native, narrow, block in WAYS:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MULTIOBS_NATIVE", native)
+            use_native(patch, native)
             patch.setattr(rank_sums, "NARROW", narrow)
             patch.setattr(rank_sums, "BLOCK", block)
             assert loader.available() is (native == "1" and BUILT)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_switch import use_native
 
 from multiobs.native import loader
 from multiobs.native.window_sums import stable_argsort, window_stops, window_sums
@@ -19,7 +20,7 @@ def both_ways(function, *arguments):
     results = []
     for setting in ("1", "0"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MULTIOBS_NATIVE", setting)
+            use_native(patch, setting)
             assert loader.available() is (setting == "1" and BUILT)
             results.append(function(*arguments))
     return results

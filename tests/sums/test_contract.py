@@ -8,6 +8,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_switch import use_native
 
 from multiobs import contract, plan
 from multiobs.samplers import Nearby, Nearest, Replicates, SlidingWindow
@@ -163,7 +164,7 @@ def test_window_sums_equal_the_oracle(name, data, epsilon):
         [[v] for v in x.tolist()], m, epsilon, None if groups is None else groups.tolist()
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MULTIOBS_NATIVE", native)
+        use_native(patch, native)
         check(kernel, reference, top, tuples, listed, features(x), y, weight)
 
 
@@ -183,7 +184,7 @@ def test_graph_sums_equal_the_oracle(name, data, k):
     )
     Z = np.column_stack([np.ones(x.size), X - X.mean(axis=0)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MULTIOBS_NATIVE", native)
+        use_native(patch, native)
         check(kernel, reference, min(top, 2), tuples, listed, Z, y, weight)
 
 
@@ -210,7 +211,7 @@ def test_every_branch_of_a_whole_loss_agrees(case, m):
 @pytest.mark.parametrize("name", ["variance", "third moment", "l-moment 3", "equal", "product"])
 @pytest.mark.parametrize("native", ["0", "1"])
 def test_many_windows(name, native, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     kernel, reference, _ = KERNELS[name]
     rng = np.random.default_rng(5)
     n = 2600  # running sums are cut into runs of some 2000 anchors

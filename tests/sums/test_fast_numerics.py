@@ -8,6 +8,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_switch import use_native
 
 from multiobs import contract
 from multiobs.native import loader
@@ -77,7 +78,7 @@ def check(name, x, y, epsilon, tolerance=1e-9):
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("offset", [0.0, 1e8, -1e8])
 def test_an_offset_of_y_costs_no_digit(name, offset, native, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     rng = np.random.default_rng(3)
     check(name, rng.random(60), rng.normal(size=60) + offset, 0.08)
 
@@ -85,7 +86,7 @@ def test_an_offset_of_y_costs_no_digit(name, offset, native, monkeypatch):
 @pytest.mark.parametrize("native", ["0", "1"])
 @pytest.mark.parametrize("name", ["variance", "third moment", "difference"])
 def test_a_random_walk_to_a_million(name, native, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     rng = np.random.default_rng(4)
     n = 2200  # longer than a chunk
     x = np.arange(n) / n
@@ -97,7 +98,7 @@ def test_a_random_walk_to_a_million(name, native, monkeypatch):
 @pytest.mark.parametrize("native", ["0", "1"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_times_in_nanoseconds(name, native, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     rng = np.random.default_rng(5)
     x = 1.7e18 + np.sort(rng.integers(0, 10**12, 50)) * 256.0
     check(name, x, rng.normal(size=50), 2e13)
@@ -107,7 +108,7 @@ def test_times_in_nanoseconds(name, native, monkeypatch):
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 @pytest.mark.parametrize("name", ["variance", "minimum", "difference"])
 def test_extreme_scales(name, scale, native, monkeypatch):
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     rng = np.random.default_rng(6)
     check(name, rng.random(50), scale * rng.normal(size=50), 0.1)
 
@@ -115,7 +116,7 @@ def test_extreme_scales(name, scale, native, monkeypatch):
 @pytest.mark.parametrize("native", ["0", "1"])
 def test_an_outlier_leaves_nothing_behind(native, monkeypatch):
     """One huge label in a thin window; the crowded windows beside it keep their digits."""
-    monkeypatch.setenv("MULTIOBS_NATIVE", native)
+    use_native(monkeypatch, native)
     rng = np.random.default_rng(7)
     x = np.concatenate([rng.random(20) * 0.05, [0.12, 0.17, 0.22]])
     y = rng.normal(size=23)

@@ -1,21 +1,19 @@
 """Attributes of a fitted estimator: views of one record, so that no two of them disagree."""
 
 from abc import ABC
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from multiobs._types import FloatArray
+from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.fit import LinearFit, RegressorFit, Solution, StreamFit
 from multiobs.inference import AdditiveFit
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
 from multiobs.tuples import TupleSet
-
-MARKS = ("n_features_in_", "feature_names_in_", "_fitted")  # everything that fit assigns
 
 
 class FittedAttributes(ABC):
@@ -83,6 +81,14 @@ class FittedAttributes(ABC):
             raise AttributeError("estimator_ needs a fit with estimator=, got a linear class")
         return result.regressor
 
+    def metasample_report(self) -> MetasampleReport:
+        """Diameters, label use, drift inside tuples and effective number of metasamples."""
+        check_is_fitted(self)
+        result = self._fitted.result
+        if isinstance(result, StreamFit):
+            raise ValueError("metasample_report needs fit, got an estimator of partial_fit")
+        return metasample_report(result.problem, np.random.default_rng(0))
+
     @property
     def _found(self) -> Fitted:
         """What was fitted; an AttributeError before that, as for any missing attribute."""
@@ -102,13 +108,3 @@ class FittedAttributes(ABC):
                 f"{what} needs the linear class, got estimator={type(result.template).__name__}"
             )
         return result
-
-    def become(self, fitted: Fitted, columns: "npt.NDArray[np.object_]") -> None:
-        """Take over a fit that was made elsewhere, of columns with these names."""
-        self._become({"n_features_in_": columns.size, "feature_names_in_": columns}, fitted)
-
-    def _become(self, marks: Mapping[str, Any], fitted: Fitted) -> None:
-        """Replace everything a fit assigns, in one step."""
-        kept = {name: value for name, value in vars(self).items() if name not in MARKS}
-        seen = {name: marks[name] for name in MARKS[:2] if name in marks}
-        self.__dict__ = {**kept, **seen, "_fitted": fitted}

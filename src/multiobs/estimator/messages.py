@@ -28,8 +28,8 @@ def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
     warn_of_status(fitted, stacklevel=4)
     result, statistic = fitted.result, fitted.statistic
     if isinstance(result, LinearFit):
-        limits = result.problem.units.outward(np.array(result.design.bounds(result.w)))
-        if not outside_domain(statistic, limits).size:
+        below, above = result.limits()
+        if statistic.domain[0] <= below and above <= statistic.domain[1]:
             return
     wrong = outside_domain(statistic, result.predict(X))
     if wrong.size:

@@ -1,5 +1,6 @@
 """MultiObservationRegressor: scikit-learn's conventions around the rooms that do the work."""
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -27,7 +28,6 @@ from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.additive import Link, class_request, fit_additive
 from multiobs.estimator.attributes import FittedAttributes
-from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
@@ -46,6 +46,9 @@ from multiobs.transport import Transport
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
+
+
+MARKS = ("n_features_in_", "feature_names_in_", "_fitted")  # everything that fit assigns
 
 
 def _streams(estimator: "MultiObservationRegressor") -> bool:
@@ -178,24 +181,14 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         -------
         self
         """
-        table = read_table(X)
         if isinstance(self.estimator, str):
-            return self._fit_chosen(table, X, y, sample_weight, groups)
-        statistic = statistics.resolve(self.statistic)
+            return self._fit_chosen(X, y, sample_weight, groups)
+        table = read_table(X)
         alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
         size = self.max_tuples
         if size is not None:
             size = _check.integer("max_tuples", size, low=1)
-        rng = generator(self.random_state)
-        rows = valid_rows(
-            type(self).__name__,
-            table,
-            y,
-            labels=self._labels(statistic),
-            sample_weight=sample_weight,
-            groups=groups,
-        )
-        refuse_unfit(statistic, rows, rng)
+        statistic, rows, rng = self._validated(table, y, sample_weight, groups)
         request = Request(
             statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
         )
@@ -256,14 +249,6 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         self._become(vars(door), fitted)
         return self
 
-    def metasample_report(self) -> MetasampleReport:
-        """Diameters, label use, drift inside tuples and effective number of metasamples."""
-        check_is_fitted(self)
-        result = self._fitted.result
-        if isinstance(result, StreamFit):
-            raise ValueError("metasample_report needs fit, got an estimator of partial_fit")
-        return metasample_report(result.problem, np.random.default_rng(0))
-
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Predict the statistic at X.
 
@@ -316,14 +301,29 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         """Declare the same to scikit-learn 1.5."""
         return {"poor_score": True}
 
-    def _labels(self, statistic: Statistic) -> Labels:
-        """What y must look like; no choice of "auto" takes replicates."""
+    def _validated(
+        self,
+        table: Table,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+        groups: npt.ArrayLike | None,
+    ) -> tuple[Statistic, Rows, np.random.Generator]:
+        """Return what is estimated, the rows it is estimated from, and what draws."""
+        statistic, rng = statistics.resolve(self.statistic), generator(self.random_state)
         replicated = self.sampler != "auto" and samplers.takes_replicates(self.sampler)
-        return Labels(statistic.name, statistic.n_columns, replicated)
+        rows = valid_rows(
+            type(self).__name__,
+            table,
+            y,
+            labels=Labels(statistic.name, statistic.n_columns, replicated),
+            sample_weight=sample_weight,
+            groups=groups,
+        )
+        refuse_unfit(statistic, rows, rng)
+        return statistic, rows, rng
 
     def _fit_chosen(
         self,
-        table: Table,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None,
@@ -333,17 +333,7 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
         _check.choice("estimator", self.estimator, ("auto",))
         if self.features is not None:
             raise ValueError(f"features must be None with estimator='auto', got {self.features!r}")
-        statistic = statistics.resolve(self.statistic)
-        rng = generator(self.random_state)
-        rows = valid_rows(
-            type(self).__name__,
-            table,
-            y,
-            labels=self._labels(statistic),
-            sample_weight=sample_weight,
-            groups=groups,
-        )
-        refuse_unfit(statistic, rows, rng)
+        statistic, rows, rng = self._validated(read_table(X), y, sample_weight, groups)
         chosen, scores = chosen_class(self, statistic, rows, rng)
         door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
         door.fit(X, y, sample_weight, groups)
@@ -394,3 +384,13 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
             unshrunken,
             known=known,
         )
+
+    def become(self, fitted: Fitted, columns: "npt.NDArray[np.object_]") -> None:
+        """Take over a fit that was made elsewhere, of columns with these names."""
+        self._become({"n_features_in_": columns.size, "feature_names_in_": columns}, fitted)
+
+    def _become(self, marks: Mapping[str, Any], fitted: Fitted) -> None:
+        """Replace everything a fit assigns, in one step."""
+        kept = {name: value for name, value in vars(self).items() if name not in MARKS}
+        seen = {name: marks[name] for name in MARKS[:2] if name in marks}
+        self.__dict__ = {**kept, **seen, "_fitted": fitted}

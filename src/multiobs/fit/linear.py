@@ -94,6 +94,11 @@ class LinearFit:
         way_back = self.problem.residuals.map_at(X, self.problem.statistic.scale)
         return np.where(way_back.inward(Z @ self.w) < Z @ self.reference - 1e-9, np.nan, found)
 
+    def limits(self) -> tuple[float, float]:
+        """Values between which all predictions at the rows lie, found without a look at them."""
+        low, high = self.problem.units.outward(np.array(self.design.bounds(self.w)))
+        return float(low), float(high)
+
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes (p,) and intercept, in the user's units."""
         slopes, intercept = self.design.coefficients(self.w)
@@ -128,6 +133,7 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     affine = not isinstance(Z, Lifted)
     branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in statistic.loss.sums)
     pooled = residuals.scale is not None or (not affine and _is_many(tuples))
+    risk: Risk
     if pooled:
         risk = pooled_risk(problem, design, reference)
         branches = tuple((k, each.pooled()) for k, each in branches)
@@ -294,13 +300,14 @@ def _risk(
     problem: Problem, design: Design, Z: Features | Affine, reference: FloatArray | None
 ) -> Risk:
     located = problem.residuals.located
+    level = None if reference is None else problem.held_reference(reference)
     found = empirical_risk(
         problem.statistic,
         problem.tuples,
         problem.features(design) if located else Z,
         problem.residuals.labels,
         weight=problem.weight,
-        reference=problem.held_reference(reference),
+        reference=level,
         limit=problem.limit,
     )
     return found.fixed(-1.0) if located else found

@@ -21,7 +21,7 @@ from multiobs.inference.variance import meat
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
 from multiobs.sums import Pooled, pool
-from multiobs.sums.scores import Term
+from multiobs.sums.scores import Slope, Term
 
 
 @final
@@ -128,7 +128,7 @@ def constant_error(problem: Problem, dependence: Dependence | None = None) -> fl
     pooled = pool(problem.tuples, kernels, problem.X, y, weight=problem.weight, limit=problem.limit)
     totals = pooled.weight @ pooled.values
     w = np.array([_root(totals)])
-    terms = [Term(kernel, (w,) * k) for k, kernel in enumerate(kernels)]
+    terms = Slope(tuple(Term(kernel, (w,) * k) for k, kernel in enumerate(kernels)))
     ones = np.ones((problem.n_rows, 1))
     found = meat(Gradient(terms, problem.tuples, ones, y, w, problem.weight, 1, problem.limit))
     slope = sum(k * total * w[0] ** (k - 1) for k, total in enumerate(totals) if k)

@@ -39,12 +39,13 @@ def _array(dtype: type, optional: bool = False) -> Any:
 _D, _DN = _array(np.float64), _array(np.float64, optional=True)
 _L, _LN, _I = _array(np.int64), _array(np.int64, optional=True), _array(np.int32)
 _P, _n, _x = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+_O = ctypes.POINTER(ctypes.c_double)  # a place for numbers, or None: no array is looked at
 _RANKS = [_D, _DN, _DN, _D, _n, _n, _D, _DN]
 _SIGNATURES: dict[str, tuple[list[Any], Any]] = {
     "mo_interface": ([], ctypes.c_int64),
     "mo_window_stops": ([_D, _n, _x, _LN, _L], None),
     "mo_window_sums": ([_D, _n, _L, _L, _n, _D], ctypes.c_int),
-    "mo_stable_argsort": ([_D, _n, _L, _DN], ctypes.c_int),
+    "mo_stable_argsort": ([_D, _n, _L, _O], ctypes.c_int),
     "mo_window_totals": (
         [_L, _L, _n, _P, _L, _D, _D, _I, _n, _I, _n, _I, _n, _I, _n, _n, _D],
         ctypes.c_int,
@@ -68,14 +69,15 @@ def load(path: Path) -> ctypes.CDLL | None:
 
 
 @cache
-def _found() -> ctypes.CDLL | None:
+def library() -> ctypes.CDLL | None:
+    """Return the compiled library, or None when numpy must do the work.
+
+    The environment is read once: a process works in one way from beginning to end.
+    """
+    if os.environ.get("MULTIOBS_NATIVE") == "0":
+        return None
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     return load(Path(__file__).with_name(f"libmultiobs{suffix}"))
-
-
-def library() -> ctypes.CDLL | None:
-    """Return the compiled library, or None when numpy must do the work."""
-    return None if os.environ.get("MULTIOBS_NATIVE") == "0" else _found()
 
 
 def available() -> bool:

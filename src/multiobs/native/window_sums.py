@@ -4,6 +4,8 @@ Anchor i has the partners i+1 .. stop[i]-1, and power sums over those are all th
 need. Everything here only adds, so an outlier that has left a window leaves nothing behind.
 """
 
+import ctypes
+
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
@@ -127,7 +129,8 @@ def stable_sort(x: FloatArray) -> tuple[IntArray, FloatArray]:
         order = stable_argsort(x)
         return order, x[order]
     order, ordered = np.empty(x.size, dtype=np.int64), np.empty(x.size)
-    if lib.mo_stable_argsort(x, x.size, order, ordered):
+    place = ordered.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    if lib.mo_stable_argsort(x, x.size, order, place):
         raise MemoryError(f"no memory to sort {x.size} rows")
     return order, ordered
 

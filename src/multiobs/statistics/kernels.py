@@ -291,7 +291,7 @@ class Equality(Kernel):
         return None
 
     @property
-    def among_equals(self) -> "Monomials | None":
+    def among_equals(self) -> Monomials:
         return constant(self.scale, self.arity)
 
     def __call__(self, Y: FloatArray) -> FloatArray:

@@ -114,7 +114,8 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
         return Plan("list", count, "the tuples are listed already")
     if not affine:
         return Plan("list", count, "features that are not affine in x need each representative")
-    few = FEW if loader.available() else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
+    compiled = loader.library() is not None
+    few = FEW if compiled else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
     if isinstance(kernel, Monomials) and kernel.arity <= moments.MOST_OBSERVATIONS:

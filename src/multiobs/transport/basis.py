@@ -326,7 +326,7 @@ class SplineRows:
         self._energy = float(np.sum(weight * y * y))
         self._penalty = axis.penalty()
 
-    def smoothed(self) -> Smoothed:
+    def alone(self) -> Smoothed:
         """Return the spline with the smallest GCV."""
         spectrum = Spectrum(self._gram, self._penalty, self._y.size, 2)
         return spectrum.best(self._moment, self._energy)
@@ -350,3 +350,8 @@ class SplineRows:
         gram[size:, :size] = gram[:size, size:].T
         moment = np.concatenate([self._moment, weighted.T @ self._y])
         return Spectrum(gram, penalty, self._y.size, 2 + q).best(moment, self._energy, spent)
+
+
+def smoothed(axis: SplineAxis, x: FloatArray, y: FloatArray, weight: FloatArray) -> Smoothed:
+    """Fit the spline with the smallest GCV to rows x, y, weight (n,)."""
+    return SplineRows(axis, x, y, weight).alone()

@@ -137,7 +137,7 @@ class _Smooth:
         """Fit with these breaks; a kink at each unless said otherwise."""
         kinks = np.ones(breaks.size, dtype=bool) if kinks is None else kinks
         if breaks.size == 0:
-            return _Solved(breaks, kinks, self._rows.smoothed())
+            return _Solved(breaks, kinks, self._rows.alone())
         steps = self.basis.steps(breaks, kinks, self.x)
         return _Solved(breaks, kinks, self._rows.beside(steps, breaks.size))
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from multiobs._types import FloatArray
-from multiobs.transport.basis import INFLATION, SplineRows, spline_axis
+from multiobs.transport.basis import INFLATION, smoothed, spline_axis
 
 _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
@@ -67,7 +67,7 @@ class SplinePilot:
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
             self._polynomials: list[FloatArray] = []
-            self._inverse = self._sandwich = np.zeros((0, 0))
+            self._inverse = self._gram = np.zeros((0, 0))
             self.effective_df_ = 1.0
             self._constant_leverage = 1.0 / rows
             return self
@@ -144,11 +144,15 @@ class SplinePilot:
 
     def _fit_one(self, x: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         axis = self._axes[self._columns[0]]
-        found = SplineRows(axis, x, y, weight).smoothed()
-        self._inverse, self.effective_df_ = found.inverse, found.df
-        self._sandwich = found.sandwich()
+        found = smoothed(axis, x, y, weight)
+        self._inverse, self._gram, self.effective_df_ = found.inverse, found.gram, found.df
         self._polynomials = [axis.polynomial(found.coefficients)]
         self._constant_leverage = 0.0
+
+    @property
+    def _sandwich(self) -> FloatArray:
+        """Of the squared smoother matrix; asked for once at most, so not made before."""
+        return np.asarray(self._inverse @ self._gram @ self._inverse)
 
     def _fit_additive(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> None:
         rows = len(y)
@@ -178,7 +182,7 @@ class SplinePilot:
         coefficients, self._inverse, df = _additive(
             gram, penalties, moment, float(np.sum(weight * y * y)), rows
         )
-        self._sandwich = self._inverse @ gram @ self._inverse
+        self._gram = gram
         self.effective_df_ = df + 1.0
         self._constant_leverage = 1.0 / rows
         self._polynomials = []
