@@ -1,33 +1,18 @@
 """A default fit goes from the door to the solution through few files and never back up."""
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
 import pytest
+
+from benchmarks import walk
 
 FILES, SWITCHES = 25, 120
 LATER = ("inference/", "scoring/", "plots/", "report/")  # rooms that wait until they are asked
 
-Calls = list[tuple[str, str, str, str]]
-
-
-def script() -> Any:
-    path = Path(__file__).parents[2] / "benchmarks" / "walk.py"
-    found = importlib.util.spec_from_file_location("walk", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-walk = script()
+Calls = list[walk.Call]
 
 
 @pytest.fixture(scope="module")
 def calls() -> Calls:
-    return walk.walk()  # type: ignore[no-any-return]
+    return walk.walk()
 
 
 def test_a_default_fit_passes_few_files(calls: Calls) -> None:
