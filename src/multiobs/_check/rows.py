@@ -210,7 +210,7 @@ def valid_rows(
         codes,
         indicators,
         tuple(names),
-        vars(door),
+        dict(vars(door)),
     )
 
 
