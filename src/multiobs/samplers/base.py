@@ -14,7 +14,7 @@ class Sampler(ABC):
 
     Examples
     --------
-    >>> from multiobs.samplers import SlidingWindow
+    >>> from multiobs.samplers import Sampler, SlidingWindow
     >>> isinstance(SlidingWindow(), Sampler)
     True
     """
@@ -86,7 +86,14 @@ class Adjustable(Sampler):
 
 
 class Counted(Sampler):
-    """A sampler that puts a number of further rows together with each."""
+    """A sampler that puts a number of further rows together with each.
+
+    Examples
+    --------
+    >>> from multiobs.samplers import Adjacent
+    >>> Adjacent(16).with_partners(8, by_group=False)
+    Adjacent(n_rows=8)
+    """
 
     @abstractmethod
     def partners(self) -> int:

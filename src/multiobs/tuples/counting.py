@@ -13,6 +13,7 @@ def effective_count(tuples: TupleSet) -> float:
     :math:`c_i` the number of tuples that contain row i: equal use of n rows is worth n/m tuples
     that share none, however many tuples there are.
 
+    >>> from multiobs.tuples import Windows
     >>> effective_count(Windows(np.arange(4), np.array([2, 3, 4, 4]), arity=2))
     1.8
     """
@@ -24,6 +25,7 @@ def effective_count(tuples: TupleSet) -> float:
 def spread_evenly(tuples: TupleSet, size: int, rng: np.random.Generator) -> Tuples:
     """Draw one of every count/size consecutive tuples: no crowded window is left out by chance.
 
+    >>> from multiobs.tuples import Windows
     >>> windows = Windows(np.arange(50), np.minimum(np.arange(4, 54), 50), arity=3)
     >>> drawn = spread_evenly(windows, 10, np.random.default_rng(0))
     >>> drawn.count(), bool(np.all(np.diff(drawn.members[:, 0]) > 0))
@@ -39,6 +41,7 @@ def spread_evenly(tuples: TupleSet, size: int, rng: np.random.Generator) -> Tupl
 def numbered(tuples: Anchored, numbers: IntArray) -> Tuples:
     """Return the tuples of these numbers, counted anchor by anchor.
 
+    >>> from multiobs.tuples import Windows
     >>> numbered(Windows(np.arange(3), np.array([3, 3, 3]), arity=2), np.array([2])).members
     array([[1, 2]])
     """
