@@ -35,7 +35,6 @@ from multiobs.scale.leaf_recipe import ChosenLeaves, LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun, CodeRun
 from multiobs.scale.runs import Run
 from multiobs.scale.scratch import Arrays, digest, kept
-from multiobs.statistics.losses import Loss
 from multiobs.sums import Plan, plan
 from multiobs.sums.scores import slope_of
 from multiobs.tuples import Windows
@@ -250,9 +249,7 @@ def unsolved(
 def _covariance(fit: LinearFit, work: LeafWork, info: FloatArray, count: int) -> Covariance:
     """Covariance of the coefficients under shared labels, from sums of leaves."""
     statistic = fit.problem.statistic
-    slope = slope_of(statistic.loss, fit.problem.held(fit.w))
-    assert not isinstance(slope, Loss)
-    terms = tuple(slope)
+    terms = slope_of(statistic.loss, fit.problem.held(fit.w)).terms
     tasks, form = tasks_of(terms)
     name = digest("scores", fit.w.tolist())
     table = work.table(f"table-{name}", TableOfRuns(work.setting, tasks, form))
