@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from multiobs._types import FloatArray
-from multiobs.transport.basis import INFLATION, smoothed, spline_axis
+from multiobs.transport.basis import INFLATION, SplineAxis, smoothed, spline_axis
 
 _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
@@ -50,6 +50,21 @@ class SplinePilot:
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), weights of shape (n,) or None."""
+        return self._fit(X, y, sample_weight, None)
+
+    def again(
+        self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
+    ) -> "SplinePilot":
+        """Return a fit of other labels to the same rows; knots are not sought again."""
+        return SplinePilot()._fit(X, y, sample_weight, self._axes)
+
+    def _fit(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        sample_weight: FloatArray | None,
+        axes: list[SplineAxis] | None,
+    ) -> Self:
         n, d = X.shape
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         rows = int(np.count_nonzero(weight > 0))
@@ -59,10 +74,12 @@ class SplinePilot:
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         weight = weight * (rows / weight.sum())  # mean one, so that n RSS keeps its meaning
         self._centre = float(np.average(y, weights=weight))
-        # two values, as of an indicator, need no more than a line and no share of the knots
-        curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
-        intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
-        self._axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
+        if axes is None:
+            # two values, as of an indicator, need no more than a line and no share of the knots
+            curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
+            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
+            axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
+        self._axes = axes
         self._columns = [j for j in range(d) if self._axes[j].width > 0]
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
