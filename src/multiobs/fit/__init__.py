@@ -3,6 +3,7 @@
 from multiobs.fit import links, penalised, rowwise, stream
 from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design
 from multiobs.fit.anchor_risk import framed
+from multiobs.fit.averages import mixing
 from multiobs.fit.design import Design, make_design
 from multiobs.fit.linear import (
     LinearFit,
@@ -13,7 +14,6 @@ from multiobs.fit.linear import (
     with_ridge,
 )
 from multiobs.fit.links import LinkedLoss, LinkName, linked
-from multiobs.fit.mixing import mixing
 from multiobs.fit.problem import Problem, Reweighting
 from multiobs.fit.regressor import RegressorFit, fit_regressor
 from multiobs.fit.risk import (

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.statistics.kernels import Kernel, Monomials, powers
+from multiobs.statistics.kernels import Kernel, powers
 from multiobs.sums.moments import Block, recipe
 from multiobs.sums.wide import Jet
 
@@ -102,9 +102,10 @@ class LeafSums:
         orders: dict[Block, int] = {}
         self.centred = True
         for task in tasks:
-            assert isinstance(task.kernel, Monomials)
-            self.centred &= task.kernel.shift_invariant
-            self._terms[task] = recipe(task.kernel)
+            kernel = task.kernel.polynomial
+            assert kernel is not None
+            self.centred &= kernel.shift_invariant
+            self._terms[task] = recipe(kernel)
             for _, _, blocks in self._terms[task]:
                 for block in blocks:
                     orders[block] = max(orders.get(block, 0), task.order)
@@ -154,7 +155,6 @@ class LeafSums:
 
     def jet(self, task: LeafTask, at: "Partners") -> Jet:
         """Sums over the tuples that contain each row, with derivatives along summed features."""
-        assert isinstance(task.kernel, Monomials)
         m, width = task.kernel.arity, _size(task.order, self.p)
         features = self.p if task.order else 0
         rows, total = at.rows, np.zeros((at.rows.y.shape[0], width))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.fit.mixing import mixing
+from multiobs.fit.averages import mixing
 from multiobs.statistics import Statistic
 
 
