@@ -303,7 +303,7 @@ def test_labels_of_text_where_only_equality_counts(
 
 
 def test_smooth_boosting_and_the_best_of_them(
-    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], data: Path
 ) -> None:
     words = ("fit", data, "--x", "x", "--y", "y", "--json")
     smooth = json.loads(run(capsys, *words, "--class", "smooth")[1])
@@ -314,13 +314,61 @@ def test_smooth_boosting_and_the_best_of_them(
     scores = dict(re.findall(r"(line|smooth|boosting) ([0-9.e+-]+)", auto["reasons"][0]))
     best = auto["reasons"][0].removeprefix("class: ").partition(",")[0]
     assert min(scores, key=lambda name: float(scores[name])) == best
-    model = tmp_path / "m.json"
-    code, out, err = run(capsys, *words, "--class", "smooth", "-o", model)
-    assert (code, out, model.exists()) == (1, "", False)
-    assert "a model file holds a linear class or a scikit-learn regressor" in err
-    if __import__("importlib.util").util.find_spec("skops"):
-        assert run(capsys, *words, "--class", "boosting", "-o", model)[0] == 0
-        code, out, err = run(capsys, "predict", model, data)
-        assert code == 0
-        assert out.splitlines()[0].endswith("id,variance")
-        assert "no intervals in its file" in err
+
+
+@pytest.mark.parametrize("clusters", ["id", "serial"])
+def test_dependent_rows_widen_the_intervals_everywhere(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, clusters: str
+) -> None:
+    table = frame()
+    table["id"] //= 10
+    data, model, page = tmp_path / "rows.csv", tmp_path / "m.json", tmp_path / "r.html"
+    table.to_csv(data, index=False)
+    words = [data, "--x", "x", "--y", "y", "--clusters", clusters]
+    code, out, _ = run(capsys, "fit", *words, "--json", "-o", model)
+    assert code == 0
+    reference = MultiObservationRegressor("variance", random_state=0)
+    reference.fit(table[["x"]], table["y"])
+    known: Any = clusters if clusters == "serial" else table["id"].to_numpy()
+    wanted = reference.summary(clusters=known)
+    errors = [term["standard_error"] for term in json.loads(out)["terms"]]
+    np.testing.assert_allclose(errors, wanted.table[:, 1], rtol=1e-9)
+    limits = reference.predict_interval(table[["x"]], clusters=known)
+    np.testing.assert_allclose(models.load(model).predict_interval(table[["x"]]), limits, rtol=1e-9)
+    code, _, _ = run(capsys, "report", *words, "-o", page)
+    assert code == 0
+    assert f"--clusters {clusters}" in page.read_text()
+
+
+def test_boosting_keeps_its_intervals_in_the_file(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("skops")
+    model, out = tmp_path / "m.json", tmp_path / "out.csv"
+    words = ["fit", data, "--x", "x,kind", "--y", "y", "--class", "boosting", "-o", model]
+    assert run(capsys, *words, "--bootstrap", "3")[0] == 0
+    assert run(capsys, "predict", model, data, "-o", out)[0] == 0
+    found = pd.read_csv(out)
+    assert (found["variance_low"] <= found["variance"]).all()
+    assert (found["variance_high"] > found["variance"]).any()
+    assert run(capsys, *words, "--bootstrap", "0")[0] == 0
+    code, _, err = run(capsys, "predict", model, data, "-o", out)
+    assert code == 0
+    assert "no intervals" in err
+    assert "variance_low" not in pd.read_csv(out)
+
+
+def test_smooth_terms_from_file_to_predictions(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, out = tmp_path / "m.json", tmp_path / "out.csv"
+    words = ["fit", data, "--x", "x,kind", "--y", "y", "--class", "smooth", "-o", model]
+    assert run(capsys, *words)[0] == 0
+    assert run(capsys, "predict", model, data, "-o", out)[0] == 0
+    reference = MultiObservationRegressor("variance", features="smooth", random_state=0)
+    table = frame()
+    reference.fit(table[["x", "kind"]], table["y"])
+    found = pd.read_csv(out)
+    np.testing.assert_allclose(found["variance"], reference.predict(table[["x", "kind"]]))
+    limits = reference.predict_interval(table[["x", "kind"]])
+    np.testing.assert_allclose(found[["variance_low", "variance_high"]], limits)

@@ -14,8 +14,10 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
 from multiobs.cli.columns import Rows, Wanted, names_of, take  # noqa: E402
-from multiobs.cli.formats import Dialect, open_source, read_table  # noqa: E402
+from multiobs.cli.formats import open_source  # noqa: E402
 from multiobs.cli.problems import Refusal  # noqa: E402
+from multiobs.cli.source import Dialect  # noqa: E402
+from multiobs.cli.tables import read_table  # noqa: E402
 
 TEXT = "x,kind,when,y\n0.5,a,2020-01-01,1\n1.5,b,2020-01-02,2.5\n2.5,a,2020-01-11,-3\n"
 WANTED = Wanted(x=("x", "kind", "when"), y=("y",))

@@ -5,13 +5,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from multiobs import MultiObservationRegressor, models
-from multiobs.models import VERSION
+from multiobs import MultiObservationRegressor, Smooth, models
 
+FITS: dict[str, tuple[str, dict[str, Any]]] = {
+    "variance-v1": ("variance", {}),
+    "maxvar-v1": ("maxvar", {}),
+    "ucb-v1": ("ucb", {}),
+    "smooth-variance-v2": ("variance", {"features": "smooth"}),
+    "smooth-ucb-v2": ("ucb", {"features": Smooth(interactions=False, n_knots=6)}),
+    "log-link-v2": ("variance", {"link": "log"}),
+}
 HERE = Path(__file__).parent / "examples"
 
 
@@ -21,12 +29,12 @@ def main() -> None:
     frame = pd.DataFrame({"x": rng.uniform(0, 10, 400), "kind": rng.choice(["a", "b"], 400)})
     y = np.sin(frame["x"]) + (2 + frame["x"] / 5) * rng.gamma(3.0, 1.0, 400)
     places = pd.DataFrame({"x": [0.0, 2.5, 5.0, 10.0], "kind": ["a", "b", "a", "b"]})
-    for name in ("variance", "maxvar", "ucb"):
-        path = HERE / f"{name}-v{VERSION}.json"
+    for name, (statistic, options) in FITS.items():
+        path = HERE / f"{name}.json"
         if path.exists():
             print(f"{path.name} is there and stays as it is")
             continue
-        model = MultiObservationRegressor(name, random_state=0).fit(frame, y)
+        model = MultiObservationRegressor(statistic, random_state=0, **options).fit(frame, y)
         models.save(model, path, notes={"made": "by tests/models/make_examples.py"})
         expected = {
             "x": places["x"].tolist(),

@@ -16,6 +16,7 @@ from multiobs.models.container import VERSION, Fields, ModelFileError, pack, unp
 
 EXAMPLES = Path(__file__).parent / "examples"
 FILES = sorted(EXAMPLES.glob("*.json"))
+LINEAR, SMOOTH = EXAMPLES / "maxvar-v1.json", EXAMPLES / "smooth-ucb-v2.json"
 FLIPS = int(os.environ.get("MULTIOBS_FLIPS", "2000"))  # make fuzz: a hundred thousand
 
 
@@ -38,8 +39,9 @@ def test_there_is_a_file_of_every_version() -> None:
         assert list(EXAMPLES.glob(f"*-v{version}.json"))
 
 
-def test_no_flipped_lost_or_added_byte_goes_unnoticed() -> None:
-    whole = FILES[0].read_bytes()
+@pytest.mark.parametrize("path", [LINEAR, SMOOTH], ids=lambda path: path.name)
+def test_no_flipped_lost_or_added_byte_goes_unnoticed(path: Path) -> None:
+    whole = path.read_bytes()
     draw = random.Random(0)
     for trial in range(FLIPS):
         data = bytearray(whole)
@@ -60,21 +62,35 @@ def test_no_flipped_lost_or_added_byte_goes_unnoticed() -> None:
         assert len(str(refused.value)) < 300
 
 
+@pytest.mark.parametrize("path", [LINEAR, SMOOTH], ids=lambda path: path.name)
+def test_no_bit_of_the_first_line_can_change(path: Path) -> None:
+    whole = path.read_bytes()
+    for at in range(160):
+        for bit in range(8):
+            data = bytearray(whole)
+            data[at] ^= 1 << bit
+            with pytest.raises(ModelFileError):
+                models.loads(bytes(data), "m.json")
+
+
 def test_a_file_cut_anywhere_says_so() -> None:
-    whole = FILES[0].read_bytes()
+    whole = LINEAR.read_bytes()
     for length in [0, 1, 5, 20, 60, 100, 130, len(whole) - 2, len(whole) - 1]:
         with pytest.raises(ModelFileError):
             models.loads(whole[:length], "m.json")
 
 
 def test_other_versions_are_a_sentence() -> None:
-    later = FILES[0].read_bytes().replace(b'"version":1', b'"version":7', 1)
-    with pytest.raises(ModelFileError, match=r"has version 7 of the format, .* reads version 1"):
+    later = LINEAR.read_bytes().replace(b'"version":1', b'"version":7', 1)
+    with pytest.raises(ModelFileError, match=r"has version 7 of the format, .* reads 1 to 2"):
         models.loads(later)
+    other = LINEAR.read_bytes().replace(b'"version":1', b'"version":2', 1)
+    with pytest.raises(ModelFileError, match="its version is not that of its content"):
+        models.loads(other)
 
 
-def content() -> dict[str, Any]:
-    return unpack(FILES[0].read_bytes(), "m.json")
+def content(path: Path = LINEAR) -> dict[str, Any]:
+    return unpack(path.read_bytes(), "m.json")
 
 
 def put(*path: Any) -> Callable[[dict[str, Any]], None]:
@@ -123,12 +139,47 @@ FORGED = {
 }
 
 
+PART = ("class", "parts", 0)
+TERM = (*PART, "terms", 0)
+FORGED_TERMS = {
+    "parts that are not its own": put("class", "made_of", {"beta": 0.5}),
+    "no parts": put("class", "made_of", None),
+    "one part": lambda found: found["class"]["parts"].pop(),
+    "a link": put(*PART, "link", "exec"),
+    "a logit without ends": put(*PART, "link", "logit"),
+    "few coefficients": put(*PART, "w", ARRAY),
+    "a small covariance": put(*PART, "covariance", ARRAY),
+    "nothing shared": put("class", "shared", []),
+    "shared of another shape": put("class", "shared", [ARRAY]),
+    "units of a part": put(*PART, "units", "factor", 0.0),
+    "no terms": put(*PART, "terms", []),
+    "terms that are no list": put(*PART, "terms", {"kind": "line"}),
+    "a kind of term": put(*TERM, "kind", "pickle"),
+    "a column": put(*TERM, "column", 9),
+    "knots": put(*TERM, "knots", ARRAY),
+    "a table": put(*TERM, "table", ARRAY),
+    "a width": put(*TERM, "width", 0.0),
+    "a basis": put(*TERM, "basis", ARRAY),
+    "indicators": put(*PART, "terms", 1, "indicators", [77]),
+    "tests": put("class", "tests", [{"part": "mean"}]),
+}
+
+
 @pytest.mark.parametrize("name", FORGED)
 def test_forged_content_with_a_right_checksum_is_refused(name: str) -> None:
     found = content()
     FORGED[name](found)
     with pytest.raises(ModelFileError):
-        models.loads(pack(found), "m.json")
+        models.loads(pack(found, 1), "m.json")
+
+
+@pytest.mark.parametrize("name", FORGED_TERMS)
+def test_forged_terms_are_refused(name: str) -> None:
+    found = content(SMOOTH)
+    models.loads(pack(found, 2), "m.json")
+    FORGED_TERMS[name](found)
+    with pytest.raises(ModelFileError):
+        models.loads(pack(found, 2), "m.json")
 
 
 def test_every_missing_member_is_noticed() -> None:
@@ -140,6 +191,7 @@ def test_every_missing_member_is_noticed() -> None:
     optional = {("notes", "made"), ("statistic", "loss")}
     optional |= {("columns", "names"), ("columns", "categories"), ("class", "uncertainty")}
     optional |= {("class", "uncertainty", "cubic")}
+    models.loads(pack(content(), 1), "m.json")
     for path in paths(content(), ()):
         found = content()
         inner = found
@@ -149,7 +201,7 @@ def test_every_missing_member_is_noticed() -> None:
         if path in optional:
             continue
         with pytest.raises(ModelFileError):
-            models.loads(pack(found), "m.json")
+            models.loads(pack(found, 1), "m.json")
 
 
 def test_pickles_and_deep_nests_are_refused() -> None:

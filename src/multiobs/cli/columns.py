@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs._types import BoolArray, FloatArray
-from multiobs.cli.formats import Source, read_table
 from multiobs.cli.problems import Refusal, rows_text
+from multiobs.cli.source import Source
+from multiobs.cli.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +30,8 @@ class Wanted:
     ----------
     x, y : tuple of str
         Positions; labels (two columns for statistics of two outputs).
-    weights, groups : str or None
-        Weights of rows; groups that a metasample never crosses.
+    weights, groups, clusters : str or None
+        Weights of rows; groups that a metasample never crosses; rows that depend on each other.
     categories : tuple of str
         Columns of x to be taken as categories although they look like numbers.
     drop_missing : bool
@@ -43,6 +44,7 @@ class Wanted:
     y: tuple[str, ...] = ()
     weights: str | None = None
     groups: str | None = None
+    clusters: str | None = None
     categories: tuple[str, ...] = ()
     drop_missing: bool = False
     label_codes: bool = False
@@ -50,7 +52,8 @@ class Wanted:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are needed, once each."""
-        single = [name for name in (self.weights, self.groups) if name is not None]
+        asked = (self.weights, self.groups, self.clusters)
+        single = [name for name in asked if name is not None]
         return tuple(dict.fromkeys([*self.x, *self.y, *single]))
 
 
@@ -65,7 +68,7 @@ class Rows:
         Numbers as floats (dates in days since 1970), categories as texts.
     y : ndarray (n,), (n, 2) or None
         Labels.
-    weights, groups : ndarray (n,) or None
+    weights, groups, clusters : ndarray (n,) or None
         As asked for.
     kinds : dict of str to str
         "number", "category" or "date" for each column of X.
@@ -75,6 +78,10 @@ class Rows:
         Missing values by column, where there are any.
     kept : ndarray of bool (read,)
         Which rows of the file these are.
+    total : int or None
+        How many rows there are, where X is a sample of them.
+    known_ranges : dict of str to (float, float) or None
+        Least and largest value of each column of numbers, where X is a sample.
     """
 
     X: "pd.DataFrame"
@@ -86,11 +93,25 @@ class Rows:
     dropped: int
     kept: BoolArray
     missing: dict[str, int] = field(default_factory=dict)
+    clusters: npt.NDArray[np.int64] | None = None
+    total: int | None = None
+    known_ranges: dict[str, tuple[float, float]] | None = None
 
     @property
     def size(self) -> int:
         """How many rows there are."""
-        return int(self.X.shape[0])
+        return int(self.X.shape[0]) if self.total is None else self.total
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Least and largest value of each column of numbers or dates."""
+        if self.known_ranges is not None:
+            return self.known_ranges
+        return {
+            name: (float(self.X[name].min()), float(self.X[name].max()))
+            for name, kind in self.kinds.items()
+            if kind != "category"
+        }
 
 
 def names_of(given: Sequence[str], source: Source, option: str) -> tuple[str, ...]:
@@ -129,8 +150,20 @@ def take(source: Source, wanted: Wanted) -> Rows:
     return rows_of(read_table(source, wanted.names), source.name, wanted)
 
 
-def rows_of(table: "pa.Table", where: str, wanted: Wanted) -> Rows:
-    """Turn an Arrow table into rows for the estimator; ``where`` is for messages."""
+def rows_of(table: "pa.Table", where: str, wanted: Wanted, first: int | None = None) -> Rows:
+    """Turn an Arrow table into rows for the estimator.
+
+    Parameters
+    ----------
+    table : Table
+        The columns.
+    where : str
+        Name of the file, for messages.
+    wanted : Wanted
+        Which columns, and what to do about missing values.
+    first : int, optional
+        How many rows of the file come before, where the table is a part of it.
+    """
     import pandas as pd
 
     n = table.num_rows
@@ -140,12 +173,12 @@ def rows_of(table: "pa.Table", where: str, wanted: Wanted) -> Rows:
     missing = {name: int(gone.sum()) for name, gone in absent.items() if gone.any()}
     kept = ~np.logical_or.reduce(list(absent.values())) if absent else np.ones(n, dtype=bool)
     if missing and not wanted.drop_missing:
-        _refuse_missing(where, absent, missing, int(n - kept.sum()))
-    if not kept.any():
+        _refuse_missing(where, absent, missing, int(n - kept.sum()), first)
+    if not kept.any() and first is None:
         raise Refusal(f"{where} must hold a row without missing values, got none among {n:,}")
     if not kept.all():
         table = table.filter(kept)
-    numbers = np.flatnonzero(kept) + 1  # rows as counted in the file, from one
+    numbers = np.flatnonzero(kept) + 1 + (first or 0)  # rows as counted in the file, from one
     columns: dict[str, npt.NDArray[Any]] = {}
     kinds: dict[str, Kind] = {}
     for name in wanted.x:
@@ -164,13 +197,18 @@ def rows_of(table: "pa.Table", where: str, wanted: Wanted) -> Rows:
                 f"column {wanted.weights!r} must hold nonnegative weights, got {weights[at]:g} in "
                 f"row {numbers[at]:,}"
             )
-    groups = None if wanted.groups is None else _codes(table.column(wanted.groups))
+    groups, clusters = (
+        None if name is None else _codes(table.column(name))
+        for name in (wanted.groups, wanted.clusters)
+    )
+    if clusters is not None and weights is not None:
+        clusters = clusters[weights > 0]  # the fit leaves out the others
     if all(kind != "category" for kind in kinds.values()):
         # one block of floats, which the estimator takes as it is
         X = pd.DataFrame(np.column_stack(list(columns.values())), columns=list(columns))
     else:
         X = pd.DataFrame(columns)
-    return Rows(X, y, weights, groups, kinds, n, int(n - kept.sum()), kept, missing)
+    return Rows(X, y, weights, groups, kinds, n, int(n - kept.sum()), kept, missing, clusters)
 
 
 def position(
@@ -253,10 +291,19 @@ def _absent(column: "pa.ChunkedArray") -> BoolArray:
 
 
 def _refuse_missing(
-    where: str, absent: dict[str, BoolArray], missing: dict[str, int], rows: int
+    where: str,
+    absent: dict[str, BoolArray],
+    missing: dict[str, int],
+    rows: int,
+    before: int | None,
 ) -> None:
     name = max(missing, key=lambda each: missing[each])
-    first = int(np.argmax(absent[name])) + 1
+    first = int(np.argmax(absent[name])) + 1 + (before or 0)
+    if before is not None:  # the rest of the file was not looked at
+        raise Refusal(
+            f"column {name!r} of {where} has missing values, one of them in row {first:,}: "
+            "--drop-missing leaves out such rows"
+        )
     others = f" ({len(missing) - 1} more columns have some)" if len(missing) > 1 else ""
     raise Refusal(
         f"column {name!r} of {where} has {rows_text(missing[name], 'missing value')}, the first in "

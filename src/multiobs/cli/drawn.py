@@ -7,7 +7,7 @@ from multiobs.cli.picture import picture
 from multiobs.report import Positions
 
 
-def drawn(model: Any, rows: Rows, level: float) -> str:
+def drawn(model: Any, rows: Rows, level: float, clusters: Any = None) -> str:
     """Return a picture of the fit.
 
     Parameters
@@ -18,6 +18,8 @@ def drawn(model: Any, rows: Rows, level: float) -> str:
         For the range of x and typical values of the other columns.
     level : float
         Coverage of the band.
+    clusters : array, "serial" or None
+        Which rows depend on each other.
     """
     x = Positions({name: rows.X[name].to_numpy() for name in rows.X.columns}, rows.kinds)
     numeric = [name for name, kind in rows.kinds.items() if kind != "category"]
@@ -27,7 +29,7 @@ def drawn(model: Any, rows: Rows, level: float) -> str:
     curve = model.predict(frame)
     band = None
     if model.estimator is None:  # a bootstrap would take minutes
-        band = model.predict_interval(frame, level=level)
+        band = model.predict_interval(frame, level=level, clusters=clusters)
     what = model.statistic_.name.replace("_", " ")
     others = [f"{k} = {x.said(k, v)}" for k, v in x.typical().items() if k != name]
     held = f", at {', '.join(others[:4])}" if others else ""

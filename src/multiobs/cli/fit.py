@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multiobs.cli import options
+from multiobs.cli.asking import Asked, fit_table
 from multiobs.cli.problems import rows_text
 from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_warnings
 
 if TYPE_CHECKING:
     from multiobs.cli.columns import Rows
-    from multiobs.cli.formats import Source
     from multiobs.cli.modelling import Settings
+    from multiobs.cli.source import Source
 
 
 def fit(
@@ -28,10 +29,13 @@ def fit(
     transport: options.TransportName = "auto",
     groups: options.Groups = None,
     weights: options.Weights = None,
+    clusters: options.Clusters = None,
     category: options.Categories = [],  # noqa: B006 (typer reads it, nobody changes it)
     drop_missing: options.DropMissing = False,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
+    memory: options.Memory = "400MB",
+    bootstrap: options.Bootstrap = 50,
     json: options.Json = False,
     format_: options.FormatName = None,
     delimiter: options.Delimiter = None,
@@ -46,24 +50,25 @@ def fit(
     gunzip -c big.csv.gz | multiobs fit - --x x --y y --json
     """
     # Imported here: numpy, pyarrow and scikit-learn take a second that --help should not.
-    from multiobs.cli.modelling import Settings, fitted
+    from multiobs.cli.drawn import drawn
+    from multiobs.cli.modelling import Settings
     from multiobs.cli.writing import check_place, write_bytes
+    from multiobs.scale import bytes_of
 
     if out is not None:
         check_place(out)
     settings = Settings(statistic, sampler, hypothesis, transport, seed)
+    dialect = dialect_of(format_, delimiter, decimal, encoding)
+    asked = Asked(
+        data, x, y, dialect, weights, groups, clusters, tuple(category), drop_missing
+    )  # fmt: skip
     with Steps(4) as steps:
-        steps.next("reading")
-        source, rows = read_rows(
-            data, x, y, settings, dialect_of(format_, delimiter, decimal, encoding),
-            weights=weights, groups=groups, category=category, drop_missing=drop_missing,
-        )  # fmt: skip
-        steps.next(f"fitting {rows_text(rows.size)}")
-        found = fitted(settings, rows)
+        source, rows, found = fit_table(asked, settings, steps, bytes_of(memory))
         said = list(found.warnings)
         steps.next("intervals")
+        dependent = asked.clusters_of(rows)
         with caught(said):
-            summary = summary_of(found.model, level)
+            summary = summary_of(found.model, level, dependent)
             told = _told(found.model, rows, summary)
             told["reasons"] = [*found.chosen, *told["reasons"]]
         if out is not None:
@@ -71,47 +76,17 @@ def fit(
 
             steps.next("writing")
             notes = notes_of(source, rows, y, settings)
-            write_bytes(models.dumps(found.model, notes=notes), out)
+            kept = models.dumps(found.model, notes=notes, clusters=dependent, n_bootstrap=bootstrap)
+            write_bytes(kept, out)
     if json:
         print_json({**told, "warnings": said, "model": out})
         return
     tell_warnings(said)
     on_stderr = out == "-"  # the model itself is on standard output
-    typer.echo("\n".join([*found.chosen, _text(found.model, rows, summary, level)]), err=on_stderr)
+    text = _text(found.model, rows, summary, drawn(found.model, rows, level, dependent))
+    typer.echo("\n".join([*found.chosen, text]), err=on_stderr)
     if out is not None and not on_stderr:
         typer.echo(f"\nthe model is in {out}")
-
-
-def read_rows(
-    data: str,
-    x: list[str],
-    y: list[str],
-    settings: "Settings",
-    dialect: Any,
-    *,
-    weights: str | None,
-    groups: str | None,
-    category: list[str],
-    drop_missing: bool,
-) -> "tuple[Source, Rows]":
-    """Read what a fit needs."""
-    from multiobs.cli.columns import Wanted, names_of, take
-    from multiobs.cli.formats import open_source
-
-    what = settings.what()
-    settings.estimator()  # a wrong option is said before a large file is read
-    source = open_source(data, dialect)
-    columns = names_of(x, source, "--x")
-    wanted = Wanted(
-        x=columns,
-        y=names_of(y, source, "--y"),
-        weights=None if weights is None else source.find(weights, "--weights"),
-        groups=None if groups is None else source.find(groups, "--groups"),
-        categories=names_of(category, source, "--category"),
-        drop_missing=drop_missing,
-        label_codes=what.scale is None and what.shift is None,
-    )
-    return source, take(source, wanted)
 
 
 def fingerprint(path: Path | None, data: bytes | None) -> str:
@@ -127,17 +102,12 @@ def fingerprint(path: Path | None, data: bytes | None) -> str:
 
 def notes_of(source: "Source", rows: "Rows", y: list[str], settings: "Settings") -> dict[str, Any]:
     """What the model file keeps about where it came from."""
-    ranges = {
-        name: [float(rows.X[name].min()), float(rows.X[name].max())]
-        for name, kind in rows.kinds.items()
-        if kind != "category"
-    }
     return {
         "source": source.name,
         "sha256": fingerprint(source.path, source.data),
         "y": list(y),
         "kinds": dict(rows.kinds),
-        "ranges": ranges,
+        "ranges": {name: list(ends) for name, ends in rows.ranges.items()},
         "rows_read": rows.read,
         "rows_dropped": rows.dropped,
         "statistic": settings.statistic,
@@ -174,18 +144,16 @@ def _told(model: Any, rows: "Rows", summary: Any) -> dict[str, Any]:
     return found
 
 
-def summary_of(model: Any, level: float) -> Any:
+def summary_of(model: Any, level: float, clusters: Any = None) -> Any:
     """Return the table of coefficients, or None for a class that has none."""
     try:
-        return model.summary(level=level)
+        return model.summary(level=level, clusters=clusters)
     except AttributeError:
         return None
 
 
-def _text(model: Any, rows: "Rows", summary: Any, level: float) -> str:
+def _text(model: Any, rows: "Rows", summary: Any, picture: str) -> str:
     """The fit for people: the table, what was chosen and why, and a picture."""
-    from multiobs.cli.drawn import drawn
-
     title = f"{model.statistic_!r} of {rows_text(rows.size)}, {model.n_metasamples_:,} metasamples"
     parts = [title if summary is None else str(summary)]
     if rows.dropped:
@@ -194,7 +162,7 @@ def _text(model: Any, rows: "Rows", summary: Any, level: float) -> str:
             f"{rows_text(rows.dropped)} of {rows.read:,} left out for missing values ({counts})"
         )
     parts.append("What was chosen, and why:\n" + _indented(str(model.plan_)))
-    parts.append(drawn(model, rows, level))
+    parts.append(picture)
     return "\n\n".join(parts)
 
 

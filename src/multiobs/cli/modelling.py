@@ -1,7 +1,7 @@
 """From options to a fitted estimator."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 from multiobs.cli.columns import Rows
 from multiobs.cli.naming import sampler_of, statistic_of
@@ -10,11 +10,13 @@ from multiobs.cli.session import caught
 
 if TYPE_CHECKING:
     from multiobs import MultiObservationRegressor
+    from multiobs.samplers import Sampler
     from multiobs.statistics import Statistic
+    from multiobs.transport import Transport
 
 MOST = 20_000  # rows that the choice of a class looks at
 CLASSES = ("line", "smooth", "boosting", "auto")
-TRANSPORTS: dict[str, Literal["auto", "location", "location-scale"] | None] = {
+TRANSPORTS: "dict[str, Transport]" = {
     "auto": "auto",
     "location": "location",
     "location-scale": "location-scale",
@@ -45,6 +47,19 @@ class Settings:
         """Return the statistic itself."""
         return statistic_of(self.statistic)
 
+    def drawing(self) -> "str | Sampler":
+        """Return the sampler itself, or the name of one."""
+        return sampler_of(self.sampler)
+
+    def moving(self) -> "Transport":
+        """Return the transport."""
+        if self.transport not in TRANSPORTS:
+            raise Refusal(
+                f"--transport must be one of {', '.join(TRANSPORTS)}, got {self.transport!r}",
+                Code.USAGE,
+            )
+        return TRANSPORTS[self.transport]
+
     def estimator(self) -> "MultiObservationRegressor":
         """Return the estimator, not yet fitted."""
         from multiobs import MultiObservationRegressor
@@ -53,15 +68,10 @@ class Settings:
             raise Refusal(
                 f"--class must be one of {', '.join(CLASSES)}, got {self.hypothesis!r}", Code.USAGE
             )
-        if self.transport not in TRANSPORTS:
-            raise Refusal(
-                f"--transport must be one of {', '.join(TRANSPORTS)}, got {self.transport!r}",
-                Code.USAGE,
-            )
         return MultiObservationRegressor(
             self.what(),
-            sampler_of(self.sampler),
-            transport=TRANSPORTS[self.transport],
+            self.drawing(),
+            transport=self.moving(),
             random_state=self.seed,
             **self._hypothesis(),
         )
@@ -88,7 +98,7 @@ class Fitted:
     chosen: tuple[str, ...] = ()
 
 
-def fitted(settings: Settings, rows: Rows) -> Fitted:
+def fitted(settings: Settings, rows: Rows, dependent: bool = False) -> Fitted:
     """Fit, or refuse with the reason; a fit that did not converge is refused too.
 
     Parameters
@@ -97,6 +107,8 @@ def fitted(settings: Settings, rows: Rows) -> Fitted:
         How.
     rows : Rows
         To what.
+    dependent : bool
+        Whether intervals must allow for rows that depend on each other, as smooth terms cannot.
     """
     said: list[str] = []
     statistic = settings.what()
@@ -107,7 +119,7 @@ def fitted(settings: Settings, rows: Rows) -> Fitted:
     assert rows.y is not None
     chosen: tuple[str, ...] = ()
     if settings.hypothesis == "auto":
-        settings, chosen = by_held_out_score(settings, rows)
+        settings, chosen = by_held_out_score(settings, rows, dependent)
     model = settings.estimator()
     with caught(said):
         model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
@@ -131,7 +143,9 @@ def refuse_failure(model: "MultiObservationRegressor", said: list[str]) -> None:
         )
 
 
-def by_held_out_score(settings: "Settings", rows: Rows) -> tuple["Settings", tuple[str, ...]]:
+def by_held_out_score(
+    settings: "Settings", rows: Rows, dependent: bool = False
+) -> tuple["Settings", tuple[str, ...]]:
     """Return the settings with the class that predicts held-out rows best, and the scores.
 
     Every class is fitted to two thirds of the rows and scored on the rest by the loss of the
@@ -153,6 +167,8 @@ def by_held_out_score(settings: "Settings", rows: Rows) -> tuple["Settings", tup
         blocks = own if blocks is None else own * (int(blocks.max()) + 1) + blocks
     predictions = {}
     for name in CLASSES[:-1]:
+        if dependent and name == "smooth":
+            continue
         try:
             with caught([]):
                 model = replace(settings, hypothesis=name).estimator()

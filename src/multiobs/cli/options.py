@@ -32,6 +32,27 @@ TransportName = Annotated[
 Groups = Annotated[
     str | None, typer.Option("--groups", metavar="COL", help="Metasamples never cross a group.")
 ]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        metavar="COL",
+        help="Rows with the same value depend on each other, which widens the intervals; "
+        "'serial' where rows follow each other in x.",
+    ),
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        "--memory", help="What the rows of a fit may take; larger tables are fitted by parts."
+    ),
+]
+Bootstrap = Annotated[
+    int,
+    typer.Option(
+        "--bootstrap", help="Refits for the intervals of --class boosting; 0 for none of them."
+    ),
+]
 Weights = Annotated[str | None, typer.Option("--weights", metavar="COL", help="Weights of rows.")]
 Categories = Annotated[
     list[str],
@@ -51,6 +72,19 @@ FormatName = Annotated[
 ]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Between cells; found in the header by default.")
+]
+Column = Annotated[
+    str | None,
+    typer.Option("--column", metavar="COL", help="The column of predictions in their files."),
+]
+MaybeX = Annotated[
+    list[str], typer.Option("--x", metavar="COL", help="Columns of x; those of the model if given.")
+]
+MaybeY = Annotated[
+    list[str], typer.Option("--y", metavar="COL", help="Column of y; that of the model if given.")
+]
+MaybeStatistic = Annotated[
+    str | None, typer.Option("--statistic", "-s", help="What was predicted; that of the model.")
 ]
 Decimal = Annotated[str, typer.Option("--decimal", help="The decimal point of text files.")]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of text files.")]

@@ -1,7 +1,8 @@
 """The command ``multiobs predict``."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from multiobs.cli.columns import Rows
-    from multiobs.cli.formats import Source
+    from multiobs.cli.source import Format, Source
     from multiobs.models import StoredModel
 
 CHUNK = 50_000  # rows predicted at once: intervals need a few arrays of that many features
+LARGE = 1 << 24  # bytes of a file that is predicted part by part
+WHOLE = 1 << 30  # bytes of a file that is never read whole
 
 
 def predict(
@@ -40,41 +43,170 @@ def predict(
     multiobs predict model.json - < new.csv > predicted.csv
     multiobs predict model.json new.parquet -o predicted.parquet --level 0.9
     """
-    from multiobs.cli.columns import rows_of
-    from multiobs.cli.formats import open_source, read_table
-    from multiobs.cli.writing import check_place, format_of, write_table
+    from multiobs.cli.formats import open_source
+    from multiobs.cli.writing import check_place, format_of
 
     check_place(out)
     with Steps(3) as steps:
         steps.next("reading")
         stored = load_model(model)
         source = open_source(data, dialect_of(format_, delimiter, decimal, encoding))
-        target = format_of(out, source.format)
-        names = x_of(stored, source)
-        passing = [name for name in source.columns if source.columns.count(name) == 1]
-        table = read_table(source, names, passing)
-        rows = rows_of(table, source.name, wanted_x(stored, names, drop_missing))
-        check_kinds(stored, rows)
-        steps.next(f"predicting {rows_text(rows.size)}")
-        added = predicted(stored, rows, level)
-        if rows.dropped:
-            table = table.filter(rows.kept)
-        table = table.select([name for name in source.columns if name in table.column_names])
-        for name, values in added.items():
-            table = _with_column(table, name, values)
-        steps.next("writing")
-        write_table(table, out, target)
-    notes = outside(stored, rows)
-    told = {"rows": rows.size, "rows_dropped": rows.dropped, "out": out, "warnings": notes}
+        work = Work(stored, source, out, format_of(out, source.format), level, drop_missing)
+        steps.next("predicting")
+        done = by_parts(work, steps) if work.in_parts else at_once(work, steps)
+    told = {"rows": done.rows, "rows_dropped": done.dropped, "out": out, "warnings": done.notes}
     if json and out != "-":
-        print_json({**told, "columns": list(added)})
+        print_json({**told, "columns": list(done.columns)})
         return
-    tell_warnings(notes)
-    dropped = f", {rows_text(rows.dropped)} left out for missing values" if rows.dropped else ""
+    tell_warnings(done.notes)
+    dropped = f", {rows_text(done.dropped)} left out for missing values" if done.dropped else ""
     if out != "-":
-        typer.echo(f"{rows_text(rows.size)} in {out}{dropped}: new columns {', '.join(added)}")
+        new = ", ".join(done.columns)
+        typer.echo(f"{rows_text(done.rows)} in {out}{dropped}: new columns {new}")
     elif dropped:
         typer.echo(dropped.removeprefix(", "), err=True)
+
+
+@final
+@dataclass(frozen=True)
+class Work:
+    """What is to be predicted.
+
+    Attributes
+    ----------
+    stored : StoredModel
+        The model.
+    source : Source
+        The table.
+    out, format
+        Where the answer goes, and how.
+    level : float
+        Coverage of the intervals.
+    drop_missing : bool
+        Whether rows with missing values are left out.
+    """
+
+    stored: "StoredModel"
+    source: "Source"
+    out: str
+    format: "Format"
+    level: float
+    drop_missing: bool
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the table is too large to be held whole."""
+        path = self.source.path
+        if path is None or self.source.format == "jsonl":
+            return False
+        # what was printed cannot be taken back when a later part turns out wrong
+        return path.stat().st_size > (WHOLE if self.out == "-" else LARGE)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of x."""
+        return x_of(self.stored, self.source)
+
+    @property
+    def passing(self) -> list[str]:
+        """Columns that go from input to output."""
+        return [name for name in self.source.columns if self.source.columns.count(name) == 1]
+
+
+@final
+@dataclass(frozen=True)
+class Done:
+    """What was written."""
+
+    rows: int
+    dropped: int
+    columns: tuple[str, ...]
+    notes: list[str]
+
+
+def at_once(work: Work, steps: Steps) -> Done:
+    """Predict a table that is read whole."""
+    from multiobs.cli.columns import rows_of
+    from multiobs.cli.tables import read_table
+    from multiobs.cli.writing import table_writer
+
+    stored, source = work.stored, work.source
+    table = read_table(source, work.names, work.passing)
+    rows = rows_of(table, source.name, wanted_x(stored, work.names, work.drop_missing))
+    check_kinds(stored, rows)
+    added = predicted(stored, rows, work.level)
+    steps.next("writing")
+    with table_writer(work.out, work.format) as write:
+        write(_with_columns(table.select(work.passing), rows, added))
+    beyond = outside(stored, rows)
+    return Done(rows.size, rows.dropped, tuple(added), notes_of(stored, beyond))
+
+
+def by_parts(work: Work, steps: Steps) -> Done:
+    """Predict a large table part by part.
+
+    What a part cannot say (a date among numbers further down) the whole table may, so a table
+    that fits in memory is tried again at once before it is refused.
+    """
+    try:
+        return _by_parts(work)
+    except Refusal:
+        path = work.source.path
+        if path is None or path.stat().st_size > WHOLE:
+            raise
+    return at_once(work, steps)
+
+
+def _by_parts(work: Work) -> Done:
+    import pyarrow as pa
+
+    from multiobs.cli.columns import rows_of
+    from multiobs.cli.tables import parts_of
+    from multiobs.cli.writing import table_writer
+
+    stored, source = work.stored, work.source
+    kinds = stored.notes.get("kinds")
+    known = {"number": pa.float64(), "category": pa.string(), "date": None}
+    types = {name: pa.string() for name in work.passing}
+    for name in work.names:
+        types[name] = known.get(str(kinds.get(name))) if isinstance(kinds, dict) else None
+    wanted = wanted_x(stored, work.names, work.drop_missing)
+    first = used = 0
+    beyond: dict[str, int] = {}
+    columns: tuple[str, ...] = ()
+    with table_writer(work.out, work.format) as write:
+        for table in parts_of(source, types):
+            if table.num_rows == 0:
+                continue
+            rows = rows_of(table, source.name, wanted, first)
+            first += table.num_rows
+            if rows.size == 0:
+                continue
+            check_kinds(stored, rows)
+            _check_whole(rows)
+            used += rows.size
+            added = predicted(stored, rows, work.level)
+            columns = tuple(added)
+            write(_with_columns(table, rows, added))
+            for name, count in outside(stored, rows).items():
+                beyond[name] = beyond.get(name, 0) + count
+        if used == 0:
+            raise Refusal(
+                f"{source.name} must hold a row without missing values, got none among {first:,}"
+            )
+    return Done(used, first - used, columns, notes_of(stored, beyond))
+
+
+def _check_whole(rows: "Rows") -> None:
+    """Refuse numbers so large that the text may have held a digit more than a float does."""
+    import numpy as np
+
+    for name, kind in rows.kinds.items():
+        if kind == "number" and float(np.abs(rows.X[name].to_numpy()).max()) > 2.0**53:
+            raise Refusal(
+                f"column {name!r} must hold numbers that a float can tell from their neighbours, "
+                "got one above 2^53: subtract a constant"
+            )
 
 
 def load_model(path: str) -> "StoredModel":
@@ -96,7 +228,7 @@ def x_of(stored: "StoredModel", source: "Source") -> tuple[str, ...]:
         raise Refusal("the model must know the names of its columns, got one without", Code.MODEL)
     missing = [name for name in stored.names if name not in source.columns]
     if missing:
-        from multiobs.cli.formats import listed
+        from multiobs.cli.source import listed
 
         raise Refusal(
             f"{source.name} must have the columns of the model ({listed(stored.names)}), got none "
@@ -156,29 +288,49 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float) -> dict[str, An
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}
 
 
-def outside(stored: "StoredModel", rows: "Rows") -> list[str]:
+def outside(stored: "StoredModel", rows: "Rows") -> dict[str, int]:
+    """How many rows lie outside the range of the fit, by column, where any do."""
+    found: dict[str, int] = {}
+    for name, (low, high) in _ranges(stored).items():
+        if name in rows.X:
+            values = rows.X[name].to_numpy()
+            count = int(((values < low) | (values > high)).sum())
+            if count:
+                found[name] = count
+    return found
+
+
+def notes_of(stored: "StoredModel", beyond: dict[str, int]) -> list[str]:
     """Say where x lies outside the range of the fit: a line goes on, the law may not."""
-    ranges = stored.notes.get("ranges")
-    found = []
-    for name, ends in (ranges if isinstance(ranges, dict) else {}).items():
-        if name not in rows.X or not (isinstance(ends, list) and len(ends) == 2):
-            continue
-        values = rows.X[name].to_numpy()
-        count = int(((values < ends[0]) | (values > ends[1])).sum())
-        if count:
-            found.append(
-                f"{rows_text(count)} have {name!r} outside the range of the fit "
-                f"({ends[0]:.4g} to {ends[1]:.4g}): predictions there are guesses"
-            )
+    ranges = _ranges(stored)
+    found = [
+        f"{rows_text(count)} have {name!r} outside the range of the fit "
+        f"({ranges[name][0]:.4g} to {ranges[name][1]:.4g}): predictions there are guesses"
+        for name, count in beyond.items()
+    ]
     if not stored.has_intervals:
         found.append("this class of model has no intervals in its file: one new column only")
     return found
 
 
-def _with_column(table: "pa.Table", name: str, values: Any) -> "pa.Table":
+def _ranges(stored: "StoredModel") -> dict[str, tuple[float, float]]:
+    ranges = stored.notes.get("ranges")
+    return {
+        name: (ends[0], ends[1])
+        for name, ends in (ranges if isinstance(ranges, dict) else {}).items()
+        if isinstance(ends, list) and len(ends) == 2
+    }
+
+
+def _with_columns(table: "pa.Table", rows: "Rows", added: dict[str, Any]) -> "pa.Table":
+    """Return the rows that were used with new columns, never in place of one of the user's."""
     import pyarrow as pa
 
-    free = name
-    while free in table.column_names:  # never overwrite a column of the user's
-        free += "_predicted"
-    return table.append_column(free, pa.array(values))
+    if rows.size < table.num_rows:
+        table = table.filter(rows.kept)
+    for name, values in added.items():
+        free = name
+        while free in table.column_names:
+            free += "_predicted"
+        table = table.append_column(free, pa.array(values))
+    return table

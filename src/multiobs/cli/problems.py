@@ -38,6 +38,11 @@ class Refusal(Exception):
         super().__init__(sentence)
         self.code = code
 
+    @property
+    def again(self) -> bool:
+        """Whether the whole table may say otherwise than a part of it did."""
+        return self.code is Code.DATA
+
 
 def rows_text(count: int, what: str = "row") -> str:
     """Return a count with its noun.

@@ -1,13 +1,19 @@
 """The command ``multiobs report``."""
 
 import shlex
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multiobs.cli import options
-from multiobs.cli.problems import rows_text
+from multiobs.cli.asking import Asked, fit_table
 from multiobs.cli.session import Steps, dialect_of, print_json, tell_warnings
+
+if TYPE_CHECKING:
+    from multiobs.cli.modelling import Settings
+
+LEVEL = 0.95
 
 
 def report(
@@ -23,9 +29,10 @@ def report(
     transport: options.TransportName = "auto",
     groups: options.Groups = None,
     weights: options.Weights = None,
+    clusters: options.Clusters = None,
     category: options.Categories = [],  # noqa: B006 (typer reads it, nobody changes it)
     drop_missing: options.DropMissing = False,
-    level: options.Level = 0.95,
+    level: options.Level = LEVEL,
     seed: options.Seed = 0,
     json: options.Json = False,
     format_: options.FormatName = None,
@@ -39,21 +46,19 @@ def report(
     multiobs report sales.csv --x price --y units -o report.html
     multiobs report air.csv --x Wind,Temp --y Ozone --drop-missing -o ozone.html
     """
-    from multiobs.cli.fit import fingerprint, read_rows
-    from multiobs.cli.modelling import Settings, fitted
+    from multiobs.cli.fit import fingerprint
+    from multiobs.cli.modelling import Settings
     from multiobs.cli.writing import check_place, write_bytes
     from multiobs.report import STEPS, Positions, Study, build, render
 
     check_place(out)
     settings = Settings(statistic, sampler, hypothesis, transport, seed)
+    dialect = dialect_of(format_, delimiter, decimal, encoding)
+    asked = Asked(
+        data, x, y, dialect, weights, groups, clusters, tuple(category), drop_missing
+    )  # fmt: skip
     with Steps(2 + STEPS) as steps:
-        steps.next("reading")
-        source, rows = read_rows(
-            data, x, y, settings, dialect_of(format_, delimiter, decimal, encoding),
-            weights=weights, groups=groups, category=category, drop_missing=drop_missing,
-        )  # fmt: skip
-        steps.next(f"fitting {rows_text(rows.size)}")
-        found = fitted(settings, rows)
+        source, rows, found = fit_table(asked, settings, steps)
         chosen = [("Class", sentence.removeprefix("class: ")) for sentence in found.chosen]
         facts = [*chosen, ("File", source.name), ("Rows in the file", f"{rows.read:,}")]
         if rows.dropped:
@@ -61,7 +66,6 @@ def report(
             facts.append(("Left out for missing values", f"{rows.dropped:,} rows ({counts})"))
         facts.append(("Fingerprint (SHA-256)", fingerprint(source.path, source.data)))
         assert rows.y is not None
-        words = _words(data, x, y, settings, out, groups, weights, category)
         study = Study(
             found.model,
             Positions({name: rows.X[name].to_numpy() for name in rows.X}, rows.kinds, named=True),
@@ -70,11 +74,12 @@ def report(
             source=source.name,
             weights=rows.weights,
             groups=rows.groups,
+            clusters=asked.clusters_of(rows),
             level=level,
             seed=seed,
             warnings=found.warnings,
             facts=facts,
-            command=shlex.join([*words, *(["--drop-missing"] if drop_missing else [])]),
+            command=shlex.join(_words(asked, settings, out, level)),
         )
         page = render(build(study, steps.next))
         write_bytes(page.encode(), out)
@@ -86,32 +91,35 @@ def report(
         typer.echo(f"the report is in {out} ({len(page.encode()) / 1e3:,.0f} kB)")
 
 
-def _words(
-    data: str,
-    x: list[str],
-    y: list[str],
-    settings: Any,
-    out: str,
-    groups: str | None,
-    weights: str | None,
-    category: list[str],
-) -> list[str]:
+def _words(asked: Asked, settings: "Settings", out: str, level: float) -> list[str]:
     """The command that makes the page again."""
-    words = ["multiobs", "report", data]
-    for name, values in (("--x", x), ("--y", y), ("--category", category)):
+    words = ["multiobs", "report", asked.data]
+    several: dict[str, Sequence[str]] = {
+        "--x": asked.x,
+        "--y": asked.y,
+        "--category": asked.category,
+    }
+    for name, values in several.items():
         for value in values:
             words += [name, value]
+    dialect = asked.dialect
     single = {
         "--statistic": settings.statistic,
         "--sampler": settings.sampler,
         "--class": settings.hypothesis,
         "--transport": settings.transport,
-        "--groups": groups,
-        "--weights": weights,
+        "--groups": asked.groups,
+        "--weights": asked.weights,
+        "--clusters": asked.clusters,
+        "--level": None if level == LEVEL else f"{level:g}",
         "--seed": str(settings.seed),
+        "--format": dialect.format,
+        "--delimiter": dialect.delimiter,
+        "--decimal": None if dialect.decimal == "." else dialect.decimal,
+        "--encoding": None if dialect.encoding == "utf-8" else dialect.encoding,
         "--out": out,
     }
-    for name, value in single.items():
-        if value is not None:
-            words += [name, value]
-    return words
+    for name, given in single.items():
+        if given is not None:
+            words += [name, given]
+    return [*words, "--drop-missing"] if asked.drop_missing else words

@@ -1,11 +1,13 @@
 """The commands ``multiobs score`` and ``multiobs compare``."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multiobs.cli import options
+from multiobs.cli.asking import Asked
 from multiobs.cli.problems import Code, Refusal, rows_text
 from multiobs.cli.session import Steps, dialect_of, print_json
 
@@ -15,30 +17,16 @@ if TYPE_CHECKING:
     from multiobs.models import StoredModel
     from multiobs.statistics import Statistic
 
-Column = Annotated[
-    str | None,
-    typer.Option("--column", metavar="COL", help="The column of predictions in their files."),
-]
-MaybeX = Annotated[
-    list[str], typer.Option("--x", metavar="COL", help="Columns of x; those of the model if given.")
-]
-MaybeY = Annotated[
-    list[str], typer.Option("--y", metavar="COL", help="Column of y; that of the model if given.")
-]
-MaybeStatistic = Annotated[
-    str | None, typer.Option("--statistic", "-s", help="What was predicted; that of the model.")
-]
-
 
 def score(
     what: Annotated[
         str, typer.Argument(metavar="MODEL|PREDICTIONS", help="A model file, or a table.")
     ],
     data: options.Data,
-    x: MaybeX = [],  # noqa: B006 (typer reads it, nobody changes it)
-    y: MaybeY = [],  # noqa: B006
-    statistic: MaybeStatistic = None,
-    column: Column = None,
+    x: options.MaybeX = [],  # noqa: B006 (typer reads it, nobody changes it)
+    y: options.MaybeY = [],  # noqa: B006
+    statistic: options.MaybeStatistic = None,
+    column: options.Column = None,
     groups: options.Groups = None,
     weights: options.Weights = None,
     drop_missing: options.DropMissing = False,
@@ -55,8 +43,11 @@ def score(
     multiobs score predictions.csv held_out.csv -s variance --x price --y units
     """
     found = _compared(
-        data, [what], statistic, column, _Given(x, y, groups, weights, drop_missing),
-        dialect_of(format_, delimiter, decimal, encoding),
+        Asked(
+            data, x, y, dialect_of(format_, delimiter, decimal, encoding), weights, groups,
+            drop_missing=drop_missing,
+        ),
+        [what], statistic, column,
     )  # fmt: skip
     table, calibration = found["table"], found["calibration"]
     if json:
@@ -88,10 +79,10 @@ def compare(
     more: Annotated[
         list[str] | None, typer.Argument(metavar="[FILE]...", help="More predictions.")
     ] = None,
-    x: MaybeX = [],  # noqa: B006
-    y: MaybeY = [],  # noqa: B006
-    statistic: MaybeStatistic = None,
-    column: Column = None,
+    x: options.MaybeX = [],  # noqa: B006
+    y: options.MaybeY = [],  # noqa: B006
+    statistic: options.MaybeStatistic = None,
+    column: options.Column = None,
     groups: options.Groups = None,
     weights: options.Weights = None,
     drop_missing: options.DropMissing = False,
@@ -109,8 +100,11 @@ def compare(
     """
     files = [*predictions, *(more or [])]
     found = _compared(
-        data, files, statistic, column, _Given(x, y, groups, weights, drop_missing),
-        dialect_of(format_, delimiter, decimal, encoding),
+        Asked(
+            data, x, y, dialect_of(format_, delimiter, decimal, encoding), weights, groups,
+            drop_missing=drop_missing,
+        ),
+        files, statistic, column,
     )  # fmt: skip
     table = found["table"]
     if json:
@@ -131,21 +125,6 @@ def compare(
     typer.echo(str(table))
 
 
-class _Given:
-    """Columns as typed."""
-
-    def __init__(
-        self,
-        x: list[str],
-        y: list[str],
-        groups: str | None,
-        weights: str | None,
-        drop_missing: bool,
-    ) -> None:
-        self.x, self.y, self.groups, self.weights = x, y, groups, weights
-        self.drop_missing = drop_missing
-
-
 def _is_model(path: str) -> bool:
     try:
         with Path(path).open("rb") as file:
@@ -155,15 +134,10 @@ def _is_model(path: str) -> bool:
 
 
 def _compared(
-    data: str,
-    files: list[str],
-    statistic: str | None,
-    column: str | None,
-    given: _Given,
-    dialect: Any,
+    asked: Asked, files: list[str], statistic: str | None, column: str | None
 ) -> dict[str, Any]:
     from multiobs import scoring
-    from multiobs.cli.columns import Wanted, names_of, take
+    from multiobs.cli.columns import take
     from multiobs.cli.formats import open_source
     from multiobs.cli.naming import statistic_of
     from multiobs.cli.predict import load_model
@@ -176,36 +150,27 @@ def _compared(
         if first is None and statistic is None:
             raise Refusal("--statistic must say what was predicted, got none", Code.USAGE)
         what = statistic_of(statistic) if statistic is not None else _statistic(stored)
-        x = given.x or (list(first.names or ()) if first is not None else [])
-        y = given.y or (_labels(first) if first is not None else [])
+        x = asked.x or (list(first.names or ()) if first is not None else [])
+        y = asked.y or (_labels(first) if first is not None else [])
         for option, value in (("--x", x), ("--y", y)):
             if not value:
                 raise Refusal(f"{option} must name a column, got none", Code.USAGE)
-        source = open_source(data, dialect)
+        source = open_source(asked.data, asked.dialect)
+        wanted = replace(asked, x=x, y=y).wanted(source, what)
+        needed = list(wanted.x)
         categories: tuple[str, ...] = ()
-        needed = list(names_of(x, source, "--x"))
         for model in stored.values():
-            needed += [name for name in model.names or () if name not in needed]
+            missing = [name for name in model.names or () if name not in needed]
+            needed += [source.find(name, "--x") for name in missing]
             categories += tuple(model.categories.levels) if model.categories is not None else ()
-        rows = take(
-            source,
-            Wanted(
-                x=tuple(source.find(name, "--x") for name in needed),
-                y=names_of(y, source, "--y"),
-                weights=None if given.weights is None else source.find(given.weights, "--weights"),
-                groups=None if given.groups is None else source.find(given.groups, "--groups"),
-                categories=categories,
-                drop_missing=given.drop_missing,
-                label_codes=what.scale is None and what.shift is None,
-            ),
-        )
+        rows = take(source, replace(wanted, x=tuple(needed), categories=categories))
         steps.next("predicting")
         forecasts = {}
         for path in files:
             if path in stored:
                 forecasts[path] = stored[path].predict(rows.X)
             else:
-                forecasts[path] = _column_of(path, column, what, rows, dialect)
+                forecasts[path] = _column_of(path, column, what, rows, asked.dialect)
         steps.next(f"scoring {rows_text(rows.size)}")
         positions = Positions(
             {name: rows.X[name].to_numpy() for name in rows.X}, rows.kinds, named=True
@@ -244,7 +209,9 @@ def _column_of(
     import numpy as np
 
     from multiobs.cli.columns import label
-    from multiobs.cli.formats import listed, open_source, read_table
+    from multiobs.cli.formats import open_source
+    from multiobs.cli.source import listed
+    from multiobs.cli.tables import read_table
 
     source = open_source(path, dialect)
     names = [column] if column is not None else [what.name, "prediction"]

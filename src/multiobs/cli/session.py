@@ -10,8 +10,8 @@ from typing import Any, final
 
 import typer
 
-from multiobs.cli.formats import FORMATS, Dialect
 from multiobs.cli.problems import Code, Refusal
+from multiobs.cli.source import FORMATS, Dialect
 
 
 @final

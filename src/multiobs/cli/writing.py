@@ -4,14 +4,14 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from multiobs._files import beside
-from multiobs.cli.formats import PACKED, STANDARD, SUFFIXES, Format
 from multiobs.cli.problems import Code, Refusal
+from multiobs.cli.source import PACKED, STANDARD, SUFFIXES, Format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,24 +58,26 @@ def check_place(where: str) -> None:
         raise Refusal(f"{folder} must be writable for {path.name}", Code.FILE)
 
 
-def write_table(table: "pa.Table", where: str, format_: Format) -> None:
-    """Write an Arrow table.
+Write = Callable[["pa.Table"], None]
+
+
+@contextmanager
+def table_writer(where: str, format_: Format) -> Iterator[Write]:
+    """Give a function that writes Arrow tables of one schema below each other; all or nothing.
 
     Parameters
     ----------
-    table : Table
-        What to write.
     where : str
         A path or - for standard output.
     format_ : str
         The format.
     """
     if where == STANDARD:
-        with _to_output() as sink:
-            _put(table, sink, format_)
+        with _to_output() as sink, _put(sink, format_) as write:
+            yield write
         return
-    with beside(where) as temporary, temporary.open("wb") as file:
-        _put(table, file, format_)
+    with beside(where) as temporary, temporary.open("wb") as file, _put(file, format_) as write:
+        yield write
 
 
 def write_bytes(data: bytes, where: str) -> None:
@@ -99,28 +101,61 @@ def _to_output() -> Iterator[BinaryIO]:
         sys.exit(Code.PIPE.value)
 
 
-def _put(table: "pa.Table", sink: Any, format_: Format) -> None:
+@contextmanager
+def _put(sink: Any, format_: Format) -> Iterator[Write]:
+    """Give a function that writes tables; the first decides the schema."""
+    with ExitStack() as stack:
+        held: list[Write] = []
+
+        def write(table: "pa.Table") -> None:
+            if not held:
+                held.append(_writer(sink, format_, table.schema, stack))
+            held[0](table)
+
+        yield write
+
+
+def _writer(sink: Any, format_: Format, schema: "pa.Schema", stack: ExitStack) -> Write:
     import pyarrow as pa
 
     if format_ in ("csv", "tsv"):
-        import pyarrow.csv as pc
-
         mark = "\t" if format_ == "tsv" else ","
         head = io.StringIO()  # Arrow would put quotes around every name
-        csv.writer(head, delimiter=mark, lineterminator="\n").writerow(table.column_names)
+        csv.writer(head, delimiter=mark, lineterminator="\n").writerow(schema.names)
         sink.write(head.getvalue().encode())
-        how = pc.WriteOptions(include_header=False, delimiter=mark, quoting_style="needed")
-        pc.write_csv(table, sink, how)
-    elif format_ == "parquet":
+        return lambda table: sink.write(_csv_bytes(table, mark))
+    if format_ == "parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(table, sink)
-    elif format_ == "arrow":
-        with pa.ipc.new_file(sink, table.schema) as file:
-            file.write_table(table)
-    else:
-        import json
+        return stack.enter_context(pq.ParquetWriter(sink, schema)).write_table  # type: ignore[no-any-return]
+    if format_ == "arrow":
+        return stack.enter_context(pa.ipc.new_file(sink, schema)).write_table  # type: ignore[no-any-return]
+    return lambda table: _put_lines(table, sink)
 
-        for batch in table.to_batches(max_chunksize=10_000):
-            for row in batch.to_pylist():
-                sink.write((json.dumps(row, default=str, allow_nan=False) + "\n").encode())
+
+def _csv_bytes(table: "pa.Table", mark: str) -> Any:
+    """Rows as text, in quotes only where a cell needs them: Arrow alone would quote every text."""
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
+    sink = pa.BufferOutputStream()
+    try:
+        pc.write_csv(table, sink, _csv_options(mark, "none"))
+    except pa.ArrowInvalid:  # some cell holds a delimiter, a quotation mark or a line break
+        sink = pa.BufferOutputStream()
+        pc.write_csv(table, sink, _csv_options(mark, "needed"))
+    return sink.getvalue()
+
+
+def _csv_options(mark: str, quotes: str) -> Any:
+    import pyarrow.csv as pc
+
+    return pc.WriteOptions(include_header=False, delimiter=mark, quoting_style=quotes)
+
+
+def _put_lines(table: "pa.Table", sink: Any) -> None:
+    import json
+
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            sink.write((json.dumps(row, default=str, allow_nan=False) + "\n").encode())

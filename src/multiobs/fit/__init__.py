@@ -1,7 +1,7 @@
 """From a problem to a fitted class of functions: risks, designs, solvers."""
 
-from multiobs.fit import links, penalised, rowwise, stream
-from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design
+from multiobs.fit import links, penalised, rowwise, stream, terms
+from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design, smooth_terms
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.averages import mixing
 from multiobs.fit.design import Design, make_design
@@ -47,6 +47,8 @@ __all__ = [
     "penalised",
     "rowwise",
     "smooth_design",
+    "smooth_terms",
+    "terms",
     "linked",
     "SmoothDesign",
     "Smooth",

@@ -139,6 +139,11 @@ def smooth_design(
             # curved parts are small by their unit roughness; the products start alike
             size = np.where(spread > 0, spread, 1.0)
             terms.append(TensorTerm(one, two, raw.mean(axis=0), size))
+    return smooth_terms(terms)
+
+
+def smooth_terms(terms: Sequence[SmoothTerm]) -> SmoothDesign:
+    """Return the class that is the sum of a constant and some terms."""
     groups, blocks, used = [np.array([-1])], [np.array([-1])], 0
     for at, term in enumerate(terms):
         inner = term.groups

@@ -3,6 +3,7 @@
 from multiobs.inference import bootstrap
 from multiobs.inference.additive import AdditiveFit, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
+from multiobs.inference.curve import Curve, CurvePart
 from multiobs.inference.dependence import Dependence, dependence_of
 from multiobs.inference.fitted import Inference
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
@@ -32,6 +33,8 @@ from multiobs.inference.undersmooth import undersmoothed
 __all__ = [
     "AdditiveFit",
     "Covariance",
+    "Curve",
+    "CurvePart",
     "Dependence",
     "Inference",
     "Leverages",

@@ -23,8 +23,9 @@ from multiobs.fit.problem import Problem
 from multiobs.fit.rowwise import row_sums
 from multiobs.fit.solvers import Solution, Status
 from multiobs.fit.units import LabelUnits
+from multiobs.inference.curve import Curve, CurvePart
 from multiobs.inference.hypotheses import TestResult, wald
-from multiobs.inference.intervals import Method, limits, quantile
+from multiobs.inference.intervals import Method
 from multiobs.inference.row_variance import row_scores, variance_of
 from multiobs.statistics import Parts, Statistic
 
@@ -93,23 +94,10 @@ class Part:
         here = float(np.sum(self.fit.inverse * self.variance) / max(self.fit.edf.sum(), 1e-300))
         return max(here, self.fit.dispersion)
 
-    def errors(self, z: FloatArray) -> FloatArray:
-        """Standard errors of z w for columns z (n, p), (n,)."""
-        one, two = (np.einsum("na,ab,nb->n", z, C, z) for C in self.covariances)
-        larger: FloatArray = np.maximum(one, two)
-        return np.sqrt(np.maximum(larger, 0.0))
-
-    def eta(self, X: FloatArray) -> FloatArray:
-        """The linear predictor at X (n, d), (n,)."""
-        return self.design.columns(X) @ self.fit.w
-
-    def outward(self, eta: FloatArray) -> FloatArray:
-        """The statistic in the user's units from the linear predictor."""
-        return self.units.outward(self.loss.inverse(eta))
-
-    def slope(self, eta: FloatArray) -> FloatArray:
-        """Derivative of :meth:`outward`."""
-        return self.units.factor * self.loss.inverse_slope(eta)
+    @cached_property
+    def curve(self) -> CurvePart:
+        """What is left of the part without its rows."""
+        return CurvePart(self.design, self.fit.w, self.covariances, self.loss, self.units)
 
 
 def fit_part(
@@ -220,17 +208,25 @@ class AdditiveFit:
         design = self.parts[0].design
         return design.design if isinstance(design, LinearColumns) else None
 
+    @cached_property
+    def curve(self) -> Curve:
+        """The fitted function with its errors, without the rows."""
+        shared = tuple(
+            self.parts[j].influence.T @ self.parts[k].influence
+            for k in range(len(self.parts))
+            for j in range(k)
+        )
+        curves = tuple(part.curve for part in self.parts)
+        return Curve(self.statistic, curves, self.made_of, shared)
+
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes and intercept of a linear class on the scale of its link, in the user's units."""
-        slopes, intercept = self._design.coefficients(self.parts[0].fit.w)
-        factor, shift = self._link_units
-        return slopes * factor, intercept * factor + shift
+        return self.parts[0].curve.coefficients()
 
     @property
     def coef_cov(self) -> FloatArray:
         """Covariance of (intercept, slopes) of a linear class on the scale of its link."""
-        jacobian = self._design.jacobian() * self._link_units[0]
-        return np.asarray(jacobian @ self.parts[0].covariances[0] @ jacobian.T)
+        return self.parts[0].curve.coef_cov
 
     def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
         """Test R b = q for b = (intercept, slopes) of a linear class on its link's scale."""
@@ -251,59 +247,18 @@ class AdditiveFit:
         return found
 
     @property
-    def _link_units(self) -> tuple[float, float]:
-        """What the units of y do to η: a factor without a link, a shift of the intercept with."""
-        part = self.parts[0]
-        if part.loss.link == "identity":
-            return part.units.factor, part.units.offset
-        return 1.0, float(np.log(part.units.factor)) if part.loss.link == "log" else 0.0
-
-    @property
     def edf(self) -> float:
         """Effective degrees of freedom of all parts."""
         return float(sum(part.fit.edf.sum() for part in self.parts))
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The statistic in the user's units at X (n, d), (n,)."""
-        return self._combined([part.outward(part.eta(X)) for part in self.parts])
+        return self.curve.predict(X)
 
     def standard_errors(self, X: FloatArray) -> FloatArray:
         """Standard errors of :meth:`predict` by the delta method, (n,)."""
-        etas = [part.eta(X) for part in self.parts]
-        values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
-        columns = []
-        for k, (part, eta) in enumerate(zip(self.parts, etas, strict=True)):
-            slope = self._slope(values, k) * part.slope(eta)
-            columns.append(part.design.columns(X) * slope[:, None])
-        total = np.zeros(X.shape[0])
-        for k, one in enumerate(self.parts):
-            total += one.errors(columns[k]) ** 2
-            for j in range(k):
-                both = self.parts[j].influence.T @ one.influence
-                total += 2 * np.einsum("na,ab,nb->n", columns[j], both, columns[k])
-        return np.sqrt(np.maximum(total, 0.0))
+        return self.curve.standard_errors(X)
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
         """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
-        if method == "auto" and self.made_of is None:
-            part = self.parts[0]
-            z = part.design.columns(X)
-            eta = z @ part.fit.w
-            reach = quantile(level, np.inf) * part.errors(z)
-            ends = [part.outward(eta + side * reach) for side in (-1.0, 1.0)]
-            return np.stack(ends, axis=1)
-        domain, error = self.statistic.domain, self.standard_errors(X)
-        return limits(self.predict(X), error, np.inf, level, method, domain)
-
-    def _combined(self, values: list[FloatArray]) -> FloatArray:
-        if self.made_of is None:
-            return values[0]
-        return self.made_of.combine(*values)
-
-    def _slope(self, values: list[FloatArray], k: int) -> FloatArray:
-        """Derivative of the statistic in its k-th part, by differences."""
-        if self.made_of is None:
-            return np.ones_like(values[0])
-        step = 1e-6 * np.maximum(np.abs(values[k]), 1e-6 * np.abs(values[k]).max(initial=1e-300))
-        up, down = ([*values[:k], values[k] + s * step, *values[k + 1 :]] for s in (1, -1))
-        return np.asarray((self._combined(up) - self._combined(down)) / (2 * step))
+        return self.curve.interval(X, level, method)

@@ -180,7 +180,7 @@ def partial_effects(
             x, positions = term.grid(X, n_points)
             z = np.zeros((x.size, part.fit.w.size))
             z[:, part.design.blocks == at] = term.columns(positions)
-            effect, error = z @ part.fit.w, part.errors(z)
+            effect, error = z @ part.fit.w, part.curve.errors(z)
             words = (part.statistic.title, term.name, term.label, part.loss.link)
             low, high = effect - q * error, effect + q * error
             out.append(PartialEffect(*words, term.drawn, x, effect, low, high))

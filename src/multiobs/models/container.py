@@ -6,6 +6,9 @@ before it must be exactly these: a flipped, lost or added byte anywhere is notic
 is read. It guards against accidents; whoever forges a file can forge its digest, which is why
 nothing in a file is ever run.
 
+Version 2 is version 1 with two more classes, smooth terms and a bootstrap's replicates, and is
+written only for those; a reader of version 1 says that it is too old for them.
+
 Arrays are ``{"dtype":"<f8","shape":[2,3],"base64":"..."}``, little-endian and C-ordered: exact.
 """
 
@@ -20,7 +23,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 import numpy.typing as npt
 
-VERSION = 1
+VERSION = 2
 HEAD = re.compile(
     rb'\{"format":"multiobs model","version":([0-9]{1,6}),"sha256":"([0-9a-f]{64})","content":'
 )
@@ -45,17 +48,19 @@ class ModelFileError(ValueError):
     """
 
 
-def pack(content: dict[str, Any]) -> bytes:
+def pack(content: dict[str, Any], version: int = VERSION) -> bytes:
     """Return the bytes of a model file.
 
     Parameters
     ----------
     content : dict
         JSON values and arrays from :func:`array`.
+    version : int
+        The first that knows such content.
     """
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
     digest = hashlib.sha256(text).hexdigest()
-    head = f'{{"format":"multiobs model","version":{VERSION},"sha256":"{digest}","content":'
+    head = f'{{"format":"multiobs model","version":{version},"sha256":"{digest}","content":'
     return head.encode() + text + END
 
 
@@ -84,9 +89,9 @@ def unpack(data: bytes, name: str) -> dict[str, Any]:
             raise ModelFileError(f"{name} is damaged or cut short: its first line is not whole")
         raise ModelFileError(f"{name} is not a multiobs model")
     version = int(head[1])
-    if version != VERSION:
+    if not 1 <= version <= VERSION:
         raise ModelFileError(
-            f"{name} has version {version} of the format, this multiobs reads version {VERSION}: "
+            f"{name} has version {version} of the format, this multiobs reads 1 to {VERSION}: "
             "install the multiobs that wrote it, or a later one"
         )
     text = data[head.end() : -len(END)]
@@ -100,6 +105,12 @@ def unpack(data: bytes, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ModelFileError(f"{name} was tampered with: its content is no object")
     return content
+
+
+def version_in(data: bytes) -> int:
+    """Return the version that the first bytes of a model file name; zero where they do not."""
+    head = HEAD.match(data)
+    return 0 if head is None else int(head[1])
 
 
 def _refuse_constant(text: str) -> NoReturn:
@@ -163,6 +174,14 @@ class Fields:
         """Return a member that is an object."""
         return Fields(self._content.get(key), f"{self._where}, {key!r}")
 
+    def objects(self, key: str) -> "tuple[Fields, ...]":
+        """Return a member that is a list of objects."""
+        value = self._content.get(key)
+        if not isinstance(value, list):
+            raise self.wrong(key, "a list")
+        where = f"{self._where}, {key!r}"
+        return tuple(Fields(each, f"{where} {place}") for place, each in enumerate(value))
+
     def text(self, key: str) -> str:
         """Return a member that is a text."""
         value = self._content.get(key)
@@ -206,7 +225,11 @@ class Fields:
 
     def array(self, key: str, *shape: int | None) -> npt.NDArray[Any]:
         """Return a member that is a finite array of a shape, None for any length."""
-        fields = self.inner(key)
+        return self.inner(key).as_array(*shape)
+
+    def as_array(self, *shape: int | None) -> npt.NDArray[Any]:
+        """Return this object, a finite array of a shape, None for any length."""
+        fields, key = self, "shape"
         dtype = fields.text("dtype")
         if dtype not in DTYPES:
             raise self.wrong(key, f"an array of {', '.join(DTYPES)}")

@@ -6,23 +6,43 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from multiobs import _check
 from multiobs._files import beside
 from multiobs._types import FloatArray
 from multiobs._version import __version__
-from multiobs.estimator import MultiObservationRegressor
-from multiobs.fit import Design, LabelUnits, LinearFit, RegressorFit
-from multiobs.inference import Inference
+from multiobs.estimator import ClusterLabels, MultiObservationRegressor
+from multiobs.fit import LabelUnits, LinearFit, RegressorFit, StreamFit
+from multiobs.inference import AdditiveFit, Inference, bootstrap, dependence_of
 from multiobs.models import parts
-from multiobs.models.container import Fields, ModelFileError, array, number, pack, unpack
-from multiobs.models.stored import (
+from multiobs.models.additive import (
+    additive_from,
+    additive_to,
+    design_from,
+    design_to,
+    units_from,
+    units_to,
+)
+from multiobs.models.classes import (
     Cubic,
     Facts,
     LinearClass,
     RegressorClass,
-    StoredModel,
+    StoredClass,
     Uncertainty,
 )
+from multiobs.models.container import (
+    Fields,
+    ModelFileError,
+    array,
+    number,
+    pack,
+    unpack,
+    version_in,
+)
+from multiobs.models.stored import StoredModel
+from multiobs.statistics import Statistic
 
 
 def save(
@@ -30,6 +50,8 @@ def save(
     path: str | os.PathLike[str],
     *,
     notes: Mapping[str, Any] | None = None,
+    clusters: ClusterLabels = None,
+    n_bootstrap: int = 0,
 ) -> None:
     """Write a fitted model: what prediction and intervals need, and none of the rows.
 
@@ -43,6 +65,11 @@ def save(
         The file, usually ``something.json``.
     notes : mapping, optional
         JSON values to keep with it, such as where the rows came from.
+    clusters : array-like (n of the fit,), "serial" or None
+        Which rows depend on each other: intervals of the file then allow for it.
+    n_bootstrap : int
+        Replicates of a bootstrap to keep for the intervals of a class given by ``estimator=``;
+        each is as large as the model. 0 keeps none, and the file has no intervals.
 
     Examples
     --------
@@ -57,7 +84,7 @@ def save(
     >>> np.array_equal(again.predict(x), model.predict(x))
     True
     """
-    data = dumps(model, notes=notes)
+    data = dumps(model, notes=notes, clusters=clusters, n_bootstrap=n_bootstrap)
     with beside(path) as temporary:
         temporary.write_bytes(data)
 
@@ -97,12 +124,18 @@ def load(path: str | os.PathLike[str]) -> StoredModel:
     return loads(Path(path).read_bytes(), str(path))
 
 
-def dumps(model: MultiObservationRegressor, *, notes: Mapping[str, Any] | None = None) -> bytes:
+def dumps(
+    model: MultiObservationRegressor,
+    *,
+    notes: Mapping[str, Any] | None = None,
+    clusters: ClusterLabels = None,
+    n_bootstrap: int = 0,
+) -> bytes:
     """Return the bytes of the file that :func:`save` writes.
 
     Parameters
     ----------
-    model, notes
+    model, notes, clusters, n_bootstrap
         As in :func:`save`.
 
     Examples
@@ -115,34 +148,32 @@ def dumps(model: MultiObservationRegressor, *, notes: Mapping[str, Any] | None =
     >>> type(dumps(model)).__name__
     'bytes'
     """
-    result = model.result_
-    if not isinstance(result, LinearFit | RegressorFit):
-        raise ValueError(
-            "a model file holds a linear class or a scikit-learn regressor of fit(), got "
-            f"{type(result).__name__}"
-        )
+    check_is_fitted(model)
+    result, fitted = model.result_, model._fitted
+    if isinstance(result, StreamFit):
+        raise ValueError("a model file holds a fit of fit(), got an estimator of partial_fit()")
     names = getattr(model, "feature_names_in_", None)  # scikit-learn's own, absent without names
-    known = model._fitted.categories
+    kind, version = _class_to(model, clusters, n_bootstrap)
     content: dict[str, Any] = {
         "written_by": __version__,
         "statistic": parts.statistic_to(model.statistic_),
         "columns": {
             "names": None if names is None else [str(name) for name in names],
             "count": int(model.n_features_in_),
-            "categories": parts.categories_to(known),
+            "categories": parts.categories_to(fitted.categories),
         },
-        "units": _units_to(result.problem.units),
-        "class": _class_to(model, result),
+        "units": units_to(result.problem.units),
+        "class": kind,
         "fit": {
-            "rows": result.problem.n_rows,
+            "rows": fitted.rows or result.problem.n_rows,
             "metasamples": int(model.n_metasamples_),
             "sampler": repr(model.sampler_),
             "reasons": list(model.plan_.reasons),
-            "status": result.solution.status.name if isinstance(result, LinearFit) else "FITTED",
+            "status": "FITTED" if isinstance(result, RegressorFit) else result.solution.status.name,
         },
         "notes": dict(notes or {}),
     }
-    return pack(content)
+    return pack(content, version)
 
 
 def loads(data: bytes, name: str = "the file") -> StoredModel:
@@ -166,6 +197,10 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
     True
     """
     fields = Fields(unpack(data, name), name)
+    kind = fields.inner("class")
+    needed = 2 if kind.has("parts") or kind.has("replicates") else 1
+    if version_in(data) != needed:  # the one byte that the digest does not guard
+        raise ModelFileError(f"{name} is damaged: its version is not that of its content")
     columns = fields.inner("columns")
     count = columns.count("count")
     names = columns.texts("names") if columns.has("names") else None
@@ -181,13 +216,14 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
     notes = fields.any("notes")
     if not isinstance(notes, dict):
         raise fields.wrong("notes", "an object")
+    statistic = parts.statistic_from(fields.inner("statistic"))
+    units = units_from(fields.inner("units"))
     return StoredModel(
-        parts.statistic_from(fields.inner("statistic")),
+        statistic,
         names,
         count,
         known,
-        _class_from(fields.inner("class"), width),
-        _units_from(fields.inner("units")),
+        _class_from(fields.inner("class"), statistic, units, width),
         Facts(
             facts.count("rows"),
             facts.count("metasamples"),
@@ -200,49 +236,67 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
     )
 
 
-def _class_to(model: MultiObservationRegressor, result: LinearFit | RegressorFit) -> dict[str, Any]:
+def _class_to(
+    model: MultiObservationRegressor, clusters: ClusterLabels, n_bootstrap: int
+) -> tuple[dict[str, Any], int]:
+    """The fitted class, and the first version of the format that knows it."""
+    result, fitted = model.result_, model._fitted
+    if isinstance(result, AdditiveFit):
+        if clusters is not None:
+            raise ValueError("clusters must be None with smooth features or a link, got labels")
+        return additive_to(result, fitted.names), 2
     if isinstance(result, RegressorFit):
-        return {"kind": "regressor", "regressor": parts.estimator_to(result.regressor)}
-    design = result.design
-    inference = model._fitted.inference
+        content = {"kind": "regressor", "regressor": parts.estimator_to(result.regressor)}
+        if n_bootstrap == 0:
+            return content, 1
+        count = _check.integer("n_bootstrap", n_bootstrap, low=2)
+        dependence = dependence_of(clusters, result.problem.place)
+        held = bootstrap.replicate(result, count, fitted.seed, model.n_jobs, dependence)
+        packed = parts.estimator_to(held.models)
+        return {**content, "replicates": packed, "scale": number(held.scale)}, 2
+    assert isinstance(result, LinearFit)
+    inference = fitted.inference
+    if inference is not None:
+        dependence = dependence_of(clusters, inference.fit.problem.place)
+        if dependence is not None:
+            inference = Inference(inference.fit, dependence=dependence)
     return {
         "kind": "linear",
-        "transformer": parts.transformer_to(design.transformer, result.problem.X.shape[1]),
-        "centre": array(design.centre),
-        "spread": array(design.spread),
-        "intercept": bool(design.intercept),
+        **design_to(result.design, result.problem.X.shape[1]),
         "w": array(result.w),
-        "names": list(model._fitted.names),
+        "names": list(fitted.names),
         "uncertainty": None if inference is None else _uncertainty_to(inference),
-    }
+    }, 1
 
 
-def _class_from(fields: Fields, width: int) -> LinearClass | RegressorClass:
-    if fields.text("kind") == "regressor":
-        return RegressorClass(parts.estimator_from(fields.inner("regressor")))
-    if fields.text("kind") != "linear":
-        raise fields.wrong("kind", "'linear' or 'regressor'")
-    transformer = parts.transformer_from(fields.inner("transformer"), width)
-    intercept = fields.flag("intercept")
+def _class_from(fields: Fields, statistic: Statistic, units: LabelUnits, width: int) -> StoredClass:
+    kind = fields.text("kind")
+    if kind == "additive":
+        return additive_from(fields, statistic, width)
+    if kind == "regressor":
+        return _regressor_from(fields, statistic, units)
+    if kind != "linear":
+        raise fields.wrong("kind", "'linear', 'additive' or 'regressor'")
     w = fields.array("w", None)
-    q = w.size - int(intercept)
-    spread = fields.array("spread", q)
-    if np.any(spread == 0):
-        raise fields.wrong("spread", "different from zero")
-    design = Design(transformer, fields.array("centre", q), spread, intercept)
-    try:
-        made = design.columns(np.zeros((1, width))).shape[1]
-    except ValueError as problem:
-        raise ModelFileError(f"the model file was tampered with: {problem}") from None
-    if made != w.size:
-        raise fields.wrong("w", f"{made} numbers")
+    design = design_from(fields, w.size, width)
     names = fields.texts("names")
-    if len(names) != q:
-        raise fields.wrong("names", f"{q} texts")
+    if len(names) != design.spread.size:
+        raise fields.wrong("names", f"{design.spread.size} texts")
     known = None
     if fields.has("uncertainty"):
         known = _uncertainty_from(fields.inner("uncertainty"), w.size)
-    return LinearClass(design, w, names, known)
+    return LinearClass(statistic, units, design, w, names, known)
+
+
+def _regressor_from(fields: Fields, statistic: Statistic, units: LabelUnits) -> RegressorClass:
+    regressor = parts.estimator_from(fields.inner("regressor"))
+    if not fields.has("replicates"):
+        return RegressorClass(statistic, units, regressor)
+    replicates = parts.estimator_from(fields.inner("replicates"))
+    scale = fields.real("scale")
+    if not isinstance(replicates, list) or not (np.isfinite(scale) and scale >= 0):
+        raise fields.wrong("replicates", "a list with a scale")
+    return RegressorClass(statistic, units, regressor, replicates, scale)
 
 
 def _uncertainty_to(inference: Inference) -> dict[str, Any]:
@@ -277,30 +331,6 @@ def _uncertainty_from(fields: Fields, p: int) -> Uncertainty:
         fields.array("bread", p, p),
         df,
         cubic,
-    )
-
-
-def _units_to(units: LabelUnits) -> dict[str, Any]:
-    return {
-        "shift": array(np.atleast_1d(units.shift)),
-        "scale": units.scale,
-        "factor": units.factor,
-        "offset": units.offset,
-        "penalty": number(units.penalty),
-    }
-
-
-def _units_from(fields: Fields) -> LabelUnits:
-    shift = fields.array("shift", None)
-    scale, factor, offset = (fields.real(name) for name in ("scale", "factor", "offset"))
-    if not (np.isfinite([scale, factor, offset]).all() and factor != 0):
-        raise fields.wrong("factor", "finite and not zero")
-    return LabelUnits(
-        shift if shift.size > 1 else np.asarray(shift[0]),
-        scale,
-        factor,
-        offset,
-        fields.real("penalty"),
     )
 
 

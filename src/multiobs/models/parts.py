@@ -3,6 +3,7 @@
 import base64
 import binascii
 import inspect
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -174,7 +175,7 @@ def transformer_from(fields: Fields, columns: int) -> Any:
 def estimator_to(estimator: Any) -> dict[str, Any]:
     """Pack a fitted scikit-learn estimator by skops, of trusted types only."""
     skops = _skops()
-    data = skops.dumps(estimator)
+    data = skops.dumps(estimator, compression=zipfile.ZIP_DEFLATED)
     strange = sorted(set(skops.get_untrusted_types(data=data)) - TRUSTED)
     if strange:
         raise ValueError(

@@ -107,7 +107,7 @@ def _asked(study: Study) -> Section:
 
 def _terms(study: Study) -> list[Section]:
     try:
-        summary = study.model.summary(level=study.level)
+        summary = study.model.summary(level=study.level, clusters=study.clusters)
     except (AttributeError, ValueError):
         return []
     facts = TableBlock([(key, value) for key, value in summary.facts])

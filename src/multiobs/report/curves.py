@@ -18,7 +18,9 @@ def limits_at(study: Study, x: Positions) -> FloatArray | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has said it already
         try:
-            return study.model.predict_interval(x.frame(), level=study.level, n_bootstrap=50)
+            return study.model.predict_interval(
+                x.frame(), level=study.level, n_bootstrap=50, clusters=study.clusters
+            )
         except (ValueError, AttributeError):
             return None
 

@@ -35,7 +35,7 @@ def about_the_fit(study: Study) -> list[str]:
     )
     found = [first]
     try:
-        test = study.model.test_constant()
+        test = study.model.test_constant(clusters=study.clusters)
     except (AttributeError, ValueError):
         return found
     names = list(study.x.columns)

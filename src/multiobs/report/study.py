@@ -153,6 +153,8 @@ class Study:
         Names of the label and of the file.
     weights, groups : ndarray (n,) or None
         As in the fit.
+    clusters : array (n,), "serial" or None
+        Which rows depend on each other.
     level : float
         Coverage of intervals.
     seed : int
@@ -182,6 +184,7 @@ class Study:
     source: str = "the data"
     weights: FloatArray | None = None
     groups: npt.NDArray[Any] | None = None
+    clusters: Any = None
     level: float = 0.95
     seed: int = 0
     warnings: Sequence[str] = ()

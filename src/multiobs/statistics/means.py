@@ -182,7 +182,7 @@ def _extreme_parts(name: str, psi: OrderStatistic, beta: float = 0.0) -> Parts:
             scale=1,
         )
     combine = partial(facts.weighted_sum, sign + beta)
-    return Parts((first, beyond), combine, partial(_extreme_parts, name, psi))
+    return Parts((first, beyond), combine, partial(_extreme_parts, name, psi), beta)
 
 
 def minvar(k: int = 1) -> Statistic:

@@ -168,6 +168,7 @@ class Parts(NamedTuple):
     statistics: tuple[Statistic, ...]
     combine: Callable[..., FloatArray]
     mixed: Callable[[float], "Parts"] | None = None
+    beta: float = 0.0  # how these were mixed
 
 
 def verify(statistic: Statistic, Y: FloatArray) -> None:

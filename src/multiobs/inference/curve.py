@@ -1,0 +1,151 @@
+"""The fitted function of an additive class, with its errors, without the rows it came from."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.fit.additive import LinearColumns, SmoothDesign
+from multiobs.fit.links import LinkedLoss
+from multiobs.fit.units import LabelUnits
+from multiobs.inference.intervals import Method, limits, quantile
+from multiobs.statistics import Parts, Statistic
+
+
+@final
+@dataclass(frozen=True)
+class CurvePart:
+    """One part: η = columns(x) w behind a link.
+
+    Attributes
+    ----------
+    design : SmoothDesign or LinearColumns
+        Its columns.
+    w : ndarray (p,)
+        Coefficients.
+    covariances : tuple of ndarray (p, p)
+        Of the coefficients about the truth, by two estimates of the noise; a direction's error is
+        the larger of the two.
+    loss : LinkedLoss
+        Knows the link.
+    units : LabelUnits
+        From working units to the user's.
+    """
+
+    design: SmoothDesign | LinearColumns
+    w: FloatArray
+    covariances: tuple[FloatArray, FloatArray]
+    loss: LinkedLoss
+    units: LabelUnits
+
+    def errors(self, z: FloatArray) -> FloatArray:
+        """Standard errors of z w for columns z (n, p), (n,)."""
+        one, two = (np.einsum("na,ab,nb->n", z, C, z) for C in self.covariances)
+        larger: FloatArray = np.maximum(one, two)
+        return np.sqrt(np.maximum(larger, 0.0))
+
+    def eta(self, X: FloatArray) -> FloatArray:
+        """The linear predictor at X (n, d), (n,)."""
+        return self.design.columns(X) @ self.w
+
+    def outward(self, eta: FloatArray) -> FloatArray:
+        """The statistic in the user's units from the linear predictor."""
+        return self.units.outward(self.loss.inverse(eta))
+
+    def slope(self, eta: FloatArray) -> FloatArray:
+        """Derivative of :meth:`outward`."""
+        return self.units.factor * self.loss.inverse_slope(eta)
+
+    def coefficients(self) -> tuple[FloatArray, float]:
+        """Slopes and intercept of a linear class on the scale of its link, in the user's units."""
+        slopes, intercept = self._linear.design.coefficients(self.w)
+        factor, shift = self._link_units
+        return slopes * factor, intercept * factor + shift
+
+    @property
+    def coef_cov(self) -> FloatArray:
+        """Covariance of (intercept, slopes) of a linear class on the scale of its link."""
+        jacobian = self._linear.design.jacobian() * self._link_units[0]
+        return np.asarray(jacobian @ self.covariances[0] @ jacobian.T)
+
+    @property
+    def _linear(self) -> LinearColumns:
+        if not isinstance(self.design, LinearColumns):
+            raise AttributeError("coefficients need a linear class, got smooth terms")
+        return self.design
+
+    @property
+    def _link_units(self) -> tuple[float, float]:
+        """What the units of y do to η: a factor without a link, a shift of the intercept with."""
+        if self.loss.link == "identity":
+            return self.units.factor, self.units.offset
+        return 1.0, float(np.log(self.units.factor)) if self.loss.link == "log" else 0.0
+
+
+@final
+@dataclass(frozen=True)
+class Curve:
+    """The statistic as a function of x.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What it is.
+    parts : tuple of CurvePart
+        One, or one for each statistic it is a function of.
+    made_of : Parts or None
+        How the parts make the statistic; None for one that is a mean or a ratio itself.
+    shared : tuple of ndarray
+        Covariance of the coefficients of parts j < k, in the order (0, 1), (0, 2), (1, 2), …
+    """
+
+    statistic: Statistic
+    parts: tuple[CurvePart, ...]
+    made_of: Parts | None
+    shared: tuple[FloatArray, ...] = ()
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """The statistic in the user's units at X (n, d), (n,)."""
+        return self._combined([part.outward(part.eta(X)) for part in self.parts])
+
+    def standard_errors(self, X: FloatArray) -> FloatArray:
+        """Standard errors of :meth:`predict` by the delta method, (n,)."""
+        etas = [part.eta(X) for part in self.parts]
+        values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
+        columns = []
+        for k, (part, eta) in enumerate(zip(self.parts, etas, strict=True)):
+            slope = self._slope(values, k) * part.slope(eta)
+            columns.append(part.design.columns(X) * slope[:, None])
+        total = np.zeros(X.shape[0])
+        both = iter(self.shared)
+        for k, one in enumerate(self.parts):
+            total += one.errors(columns[k]) ** 2
+            for j in range(k):
+                total += 2 * np.einsum("na,ab,nb->n", columns[j], next(both), columns[k])
+        return np.sqrt(np.maximum(total, 0.0))
+
+    def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
+        """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
+        if method == "auto" and self.made_of is None:
+            part = self.parts[0]
+            z = part.design.columns(X)
+            eta = z @ part.w
+            reach = quantile(level, np.inf) * part.errors(z)
+            ends = [part.outward(eta + side * reach) for side in (-1.0, 1.0)]
+            return np.stack(ends, axis=1)
+        domain, error = self.statistic.domain, self.standard_errors(X)
+        return limits(self.predict(X), error, np.inf, level, method, domain)
+
+    def _combined(self, values: list[FloatArray]) -> FloatArray:
+        if self.made_of is None:
+            return values[0]
+        return self.made_of.combine(*values)
+
+    def _slope(self, values: list[FloatArray], k: int) -> FloatArray:
+        """Derivative of the statistic in its k-th part, by differences."""
+        if self.made_of is None:
+            return np.ones_like(values[0])
+        step = 1e-6 * np.maximum(np.abs(values[k]), 1e-6 * np.abs(values[k]).max(initial=1e-300))
+        up, down = ([*values[:k], values[k] + s * step, *values[k + 1 :]] for s in (1, -1))
+        return np.asarray((self._combined(up) - self._combined(down)) / (2 * step))
