@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 from reference_fits import STORED, cases, fitted
+from scipy.stats import t
 
+# Before 1.12 scipy's quantiles of Student's t, which the limits use, are good to 1e-8.
+RTOL = 1e-9 if abs(t.cdf(t.ppf(0.975, 6.0), 6.0) - 0.975) < 1e-13 else 3e-8
 KNOWN = json.loads(STORED.read_text())
 CASES = {key: (d, parameters) for key, d, parameters in cases()}
 
@@ -24,4 +27,4 @@ def test_same_numbers_as_before(name: str) -> None:
             assert found == known, key
             continue
         size = np.nanmax(np.abs(known[:-7] + known[-6:]), initial=1e-300)
-        np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-10 * size, err_msg=key)
+        np.testing.assert_allclose(found, known, rtol=RTOL, atol=RTOL / 10 * size, err_msg=key)

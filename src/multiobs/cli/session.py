@@ -44,7 +44,8 @@ class Steps:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # rich before 13.8 ends even a bar it never showed with a line
+            self._bar.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             typer.echo("multiobs: interrupted, nothing was written", err=True)
 

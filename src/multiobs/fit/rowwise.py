@@ -116,6 +116,6 @@ def _together(
     both = sparse.csr_array(heavy.T @ member)
     total = np.asarray(both.sum(axis=1)).reshape(-1)
     # a row in no tuple stays where it is
-    alone = sparse.diags_array((total <= 0).astype(np.float64))
-    scale = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0))
+    alone = sparse.diags((total <= 0).astype(np.float64))
+    scale = sparse.diags(1.0 / np.where(total > 0, total, 1.0))
     return sparse.csr_array(scale @ both + alone)

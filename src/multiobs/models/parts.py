@@ -14,11 +14,16 @@ from multiobs._check.categories import Categories
 from multiobs.models.container import Fields, ModelFileError, array
 from multiobs.statistics import Statistic
 
-# Beyond what skops itself trusts: compiled trees and splines, which hold numbers and no code.
+# Beyond what skops itself trusts: trees, splines and the parts of boosting, which hold numbers
+# and no code (newer versions of skops trust more of them themselves).
 TRUSTED = frozenset(
     {
         "scipy._lib.array_api_compat.numpy._aliases.asarray",
         "scipy.interpolate._bsplines.BSpline",
+        "sklearn._loss.link.IdentityLink",
+        "sklearn._loss.link.Interval",
+        "sklearn._loss.loss.HalfSquaredError",
+        "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
     }

@@ -102,7 +102,7 @@ def anchor_overlap(tuples: TupleSet, most: int = OVERLAPS) -> Overlap | None:
     uses = np.bincount(tuples.indices, minlength=n) + 1.0
     if float(np.sum(uses**2)) > most:
         return None
-    member = _adjacency(tuples) + sparse.eye_array(n, format="csr")
+    member = _adjacency(tuples) + sparse.csr_array(sparse.eye(n, format="csr"))
     return Pattern(_zero_one(member @ member.T))
 
 
