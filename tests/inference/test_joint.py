@@ -10,7 +10,8 @@ from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference import varying_directions
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.sandwich import gradient_of
-from multiobs.inference.score_test import constrained, score_test
+from multiobs.inference.score_test import at_one_level, constrained, score_test
+from multiobs.inference.score_variance import smooth
 from multiobs.inference.variance import meat
 from multiobs.tuples import Tuples, Windows
 
@@ -27,7 +28,7 @@ def table(n, seed, slope=0.0, skewed=False):
 
 
 def test_disjoint_pairs_give_the_score_test_of_least_squares():
-    """No label is shared: White's errors (HC2) of half squared differences, restricted fit."""
+    """No label is shared: one variance (HC2) of half squared differences, restricted fit."""
     X, y = table(80, 0)
     model = MultiObservationRegressor(
         "variance",
@@ -40,12 +41,14 @@ def test_disjoint_pairs_give_the_score_test_of_least_squares():
     a, b = order[0::2], order[1::2]
     psi = (y[a] - y[b]) ** 2 / 2
     x = (X[a, 0] + X[b, 0]) / 2
-    tested = np.stack([x, x**2, x**3], axis=1)
+    powers = np.stack([x**0, x, x**2, x**3], axis=1)
+    tested = powers[:, 1:]
     residual = psi - psi.mean()
     tested = tested - tested.mean(axis=0)
     U = tested.T @ residual
     hc2 = residual**2 / (1 - 1 / psi.size)
-    V = (tested.T * hc2) @ tested
+    leverage = np.einsum("ij,ji->i", powers, np.linalg.pinv(powers))
+    V = np.average(hc2, weights=leverage) * tested.T @ tested
     expected = U @ np.linalg.solve(V, U)
     assert_allclose(found.statistic * 3, expected, rtol=1e-6)
     assert_allclose(found.p_value, stats.chi2.sf(expected, 3), rtol=1e-6)
@@ -114,6 +117,37 @@ def test_row_scores_sum_to_the_gradient(sampler):
     g = row_scores(found, fit.problem.tuples)
     # less the leverage correction, which is the same for no two rows
     assert_allclose(g.sum(axis=0) / 3, fit.risk.gradient(fit.w + 0.1), rtol=0.2)
+
+
+def test_variances_of_scores_are_those_of_the_rows():
+    """Scores whose variance is a known parabola in x: V is that of the sum, not of one sample."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    x = rng.uniform(size=n)
+    variance = 0.5 + 2.0 * x + 3.0 * x**2
+    squares = variance * rng.chisquare(1, size=n)
+    found = smooth(squares, np.ones(n), x[:, None], np.ones(n))
+    assert_allclose(found, variance, rtol=0.25)
+    assert_allclose(found.sum(), squares.sum())
+    few = slice(0, 300)  # no power of x is known from 300 squares, but the fitted level is used
+    flat = smooth(squares[few], np.ones(300), x[few, None], np.ones(300))
+    assert_allclose(flat, squares[few].mean())
+    level = smooth(squares[few], np.ones(300), x[few, None], np.sqrt(variance[few]))
+    assert_allclose(level, variance[few], rtol=0.6)
+
+
+def test_one_reference_level_under_the_hypothesis():
+    """A level that follows labels is replaced by its mean, if that is below the statistic."""
+    X, y = table(200, 6)
+    make = SplineTransformer(5)
+    fit = MultiObservationRegressor("ucb", features=make, transport=None).fit(X, y)._fitted.result
+    Z = fit.design.columns(X)
+    R = varying_directions(Z)
+    w, _ = constrained(fit.risk, fit.w, R, np.zeros(len(R)))
+    one = at_one_level(fit, w)
+    assert_allclose(Z @ one.reference, np.mean(Z @ fit.reference), rtol=1e-9)
+    assert at_one_level(fit, fit.w) is fit  # not constant
+    assert at_one_level(fit, 1.01 * one.reference) is fit  # below the level: no such score
 
 
 def p_values(statistic, sampler, features, n, trials, slope=0.0, skewed=False):

@@ -25,7 +25,7 @@ def test_degrees_of_freedom_by_hand():
     """Shares 1/14, 4/14, 9/14 of a variance: 2 (Σq)² / Σ(q - 1/3)² with one coefficient."""
     u = np.array([[1.0], [2.0], [3.0]])
     V = u.T @ u
-    found = Meat(u, Independent(), np.zeros((1, 1)), V, "rows")
+    found = Meat(u, Independent(), np.zeros((1, 1)), V, "rows", u, np.arange(3))
     q = np.array([1.0, 4.0, 9.0]) / 14
     expected = 2.0 / np.sum((q - 1 / 3) ** 2)
     assert expected > 3  # three units have no more than three degrees of freedom
@@ -34,7 +34,7 @@ def test_degrees_of_freedom_by_hand():
     V = u.T @ u
     q = u[:, 0] ** 2 / V[0, 0]
     expected = 2.0 / np.sum((q - q.mean()) ** 2)
-    many = Meat(u, Independent(), np.zeros((1, 1)), V, "rows")
+    many = Meat(u, Independent(), np.zeros((1, 1)), V, "rows", u, np.arange(u.size))
     assert_allclose(degrees_of_freedom(many, V), expected)
     assert 1.0 < expected < 23.0
 
@@ -47,7 +47,7 @@ def test_degrees_of_freedom_are_averaged_over_directions():
     q = np.einsum("ia,ab,ib->i", u, np.linalg.inv(V), u)
     expected = 2.0 / 2 * 2.0**2 / np.sum((q - q.mean()) ** 2)
     assert 1.0 < expected < 40.0
-    found = Meat(u, Independent(), np.zeros((2, 2)), V, "rows")
+    found = Meat(u, Independent(), np.zeros((2, 2)), V, "rows", u, np.arange(40))
     assert_allclose(degrees_of_freedom(found, V), expected)
 
 

@@ -61,6 +61,12 @@ class Gradient:
         return np.asarray((Z.function(Z.X) if isinstance(Z, Lifted) else Z)[:, : self.p])
 
     @cached_property
+    def fitted(self) -> FloatArray:
+        """The statistic of the residuals (n,) at the rows."""
+        Z = self.Z
+        return np.asarray((Z.function(Z.X) if isinstance(Z, Lifted) else Z) @ self.w)
+
+    @cached_property
     def importance(self) -> FloatArray | None:
         """Weight of the tuples of each row.
 

@@ -42,14 +42,18 @@ class Influences:
     n_neighbours: FloatArray
     arity: int
 
-    def outer(self) -> FloatArray:
-        r"""Sum of outer products, as large on average as :math:`\sum_i g_i g_i'` would be.
+    @property
+    def share(self) -> FloatArray:
+        r"""Size (n,) of squared :math:`g` to squared contributions, on average.
 
         The neighbours' noise that was taken out, :math:`(m-1)^2/N_i` of a row's own, is what
         sums of squared :math:`g` have too much and their correction takes off.
         """
-        share = 1.0 + (self.arity - 1) ** 2 / np.maximum(self.n_neighbours, 1.0)
-        return np.asarray((self.rows * share[:, None]).T @ self.rows)
+        return np.asarray(1.0 + (self.arity - 1) ** 2 / np.maximum(self.n_neighbours, 1.0))
+
+    def outer(self) -> FloatArray:
+        r"""Sum of outer products, as large on average as :math:`\sum_i g_i g_i'` would be."""
+        return np.asarray((self.rows * self.share[:, None]).T @ self.rows)
 
 
 def influences(g: FloatArray, tuples: TupleSet) -> Influences:

@@ -25,7 +25,7 @@ from typing import final
 
 import numpy as np
 
-from multiobs._types import FloatArray
+from multiobs._types import FloatArray, IntArray
 from multiobs.inference.skewness import Third
 from multiobs.sums.overlaps import Overlap
 
@@ -47,6 +47,12 @@ class Meat:
         Σ_t s_t s_t', right only if no label were shared.
     kind : str
         "rows", "tuples" or "anchors".
+    features : ndarray (u, p)
+        Summed features of the units' tuples: their scores are about these times a number.
+    rows : ndarray of int (u,)
+        A row of each unit.
+    twice : bool
+        Whether units are the summed scores of rows, which hold those of their neighbours too.
     near : Overlap or None
         Which units vary together although their scores were treated as uncorrelated.
     third : Third or None
@@ -59,6 +65,9 @@ class Meat:
     correction: FloatArray
     naive: FloatArray
     kind: str
+    features: FloatArray
+    rows: IntArray
+    twice: bool = False
     near: Overlap | None = None
     third: Third | None = None
 

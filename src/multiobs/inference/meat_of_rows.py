@@ -54,12 +54,15 @@ def meat_of_rows(gradient: Gradient) -> Meat:
     else:
         correction = (arity - 1) * squares
         cubes = of_independent(g) if arity == 1 else None
+    summed, own = rows * times[:, None], np.arange(tuples.n_rows, dtype=np.int64)
     if chain is None:
-        return Meat(g, Independent(), correction, naive, "rows", third=cubes)
+        return Meat(
+            g, Independent(), correction, naive, "rows", summed, own, twice=True, third=cubes
+        )
     near = anchor_overlap(tuples)
     if near is not None and isinstance(tuples, Windows):
         near = Placed(tuples.order, near)
-    return Meat(g, Independent(), correction, naive, "rows", near)
+    return Meat(g, Independent(), correction, naive, "rows", summed, own, twice=True, near=near)
 
 
 def row_sums(gradient: Gradient, counts: FloatArray, narrow: bool | None = None) -> FloatArray:

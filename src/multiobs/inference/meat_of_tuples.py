@@ -31,7 +31,9 @@ def meat_of_tuples(gradient: Gradient, most: int) -> Meat | None:
     z = features_of(part, gradient.Z)[:, : gradient.p]
     h = pattern.spread(times[:, None])[:, 0] * gradient.leverage(z, times)
     units, none = s * inflation(h), np.zeros((gradient.p, gradient.p))
-    return Meat(units, pattern, none, s.T @ s, "tuples", third=_third(units, part, pattern))
+    third = _third(units, part, pattern)
+    summed, first = z * times[:, None], part.members[:, 0]
+    return Meat(units, pattern, none, s.T @ s, "tuples", summed, first, third=third)
 
 
 def _third(units: FloatArray, part: Tuples, overlap: Overlap) -> Third | None:

@@ -41,8 +41,10 @@ def meat_of_windows(gradient: Gradient) -> Meat:
     h = overlap.spread(times[:, None])[:, 0] * gradient.leverage(rows, times)
     naive, a = a.T @ a, a * inflation(h)
     third = of_band(a, overlap.spread(a), np.maximum(tuples.stop, 1))
-    none = np.zeros((gradient.p, gradient.p))
-    return Meat(a, overlap, none, naive, "anchors", third=third)
+    none, order = np.zeros((gradient.p, gradient.p)), tuples.order
+    last = np.minimum(np.arange(order.size) + tuples.arity, order.size) - 1
+    around = (rows + gradient.rows[order[last]]) / 2  # a window is about its middle
+    return Meat(a, overlap, none, naive, "anchors", around * times[:, None], order, third=third)
 
 
 def window_scores(gradient: Gradient, windows: Windows) -> FloatArray:

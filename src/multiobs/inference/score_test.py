@@ -9,23 +9,26 @@ Wald's statistic with V at the unconstrained fit rejects too often (a fit that h
 a V that is too low as well), and Hotelling's factor with the degrees of freedom of V never does.
 Where tuples are many, V comes from the rows' own influences
 (:mod:`multiobs.inference.influence`): sums of overlapping scores would be correlated with U and
-grow with what they are to detect, which costs most of the power.
+grow with what they are to detect, which costs most of the power.  Their variances are smoothed
+(:mod:`multiobs.inference.score_variance`): one by one they are too noisy to keep the size.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from scipy import stats
 
 from multiobs._types import FloatArray
-from multiobs.fit import LinearFit, Risk
+from multiobs.fit import LinearFit, Risk, risk_of
 from multiobs.inference.dependence import Dependence
 from multiobs.inference.hypotheses import TestResult
-from multiobs.inference.influence import influences
-from multiobs.inference.meat import Meat, positive_part
+from multiobs.inference.meat import positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
+from multiobs.inference.score_variance import variance_under_hypothesis
 from multiobs.inference.variance import meat
-from multiobs.tuples import TupleSet
 
 STEPS = 50  # of Newton's method towards the fit under the hypothesis
+NEAREST = 0.25  # distance to a reference level, of its mean: beyond it scores weigh too unevenly
 
 
 def score_test(
@@ -45,11 +48,15 @@ def score_test(
         How rows depend on each other; they are independent by default.
     """
     w, free = constrained(fit.risk, fit.w, R, q)
-    found, tuples = meat(gradient_of(fit, w, free)), fit.problem.tuples
+    if fit.reference is not None:
+        fit = at_one_level(fit, w)
+        w, free = constrained(fit.risk, w, R, q)
+    gradient = gradient_of(fit, w, free)
+    found = meat(gradient)
     if dependence is None:
-        V = under_hypothesis(found, tuples)
+        V = variance_under_hypothesis(fit.problem, gradient, found)
     else:
-        V = positive_part(dependence.variance(found, tuples))
+        V = positive_part(dependence.variance(found, fit.problem.tuples))
     side = R @ inverse_of(hessian_of(fit.risk, w))
     gap, spread = side @ fit.risk.gradient(w), side @ V @ side.T
     size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
@@ -60,13 +67,39 @@ def score_test(
     return TestResult(what, value / rank, rank, np.inf, float(stats.chi2.sf(value, rank)))
 
 
-def under_hypothesis(found: Meat, tuples: TupleSet) -> FloatArray:
-    """Variance of the gradient at a constrained fit, whose scores do not average to zero."""
-    if found.kind != "rows":
-        return positive_part(found.variance())
-    V = influences(found.units, tuples).outer() - found.correction
-    # sharing labels never makes a sum less variable than as many tuples that share none
-    return found.naive + positive_part((V + V.T) / 2 - found.naive)
+def at_one_level(fit: LinearFit, w: FloatArray) -> LinearFit:
+    """Return the fit with one reference level of a root-type loss, for a constant statistic.
+
+    Scores are weighted by the distance of the statistic to its reference level, and a level that
+    follows the labels dampens what is to be detected.  A score test may weigh as it likes.
+
+    Parameters
+    ----------
+    fit : LinearFit
+        A fit with a reference level.
+    w : ndarray (p,)
+        Coefficients under the hypothesis.
+
+    Returns
+    -------
+    LinearFit
+        The same fit where the statistic is not constant under the hypothesis, the risk is
+        penalised, or one level would lie too near to the statistic of some row.
+    """
+    assert fit.reference is not None
+    problem, Z = fit.problem, fit.design.columns(fit.problem.X)
+    statistic = Z @ w
+    middle = float(statistic.mean())
+    if fit.alpha > 0 or float(np.ptp(statistic)) > 1e-6 * abs(middle):
+        return fit
+    level = float(np.mean(Z @ fit.reference))
+    way_back = problem.residuals.map_at(problem.X, problem.statistic.scale)
+    above = way_back.inward(statistic) - level
+    if float(above.min()) < NEAREST * float(above.mean()):
+        return fit
+    reference = level / middle * w  # the same number at all rows
+    risk = risk_of(problem, fit.design, reference, fit.pooled)
+    return replace(fit, risk=risk, reference=reference)
 
 
 def constrained(
