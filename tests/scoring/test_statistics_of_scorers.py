@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -29,6 +30,18 @@ def test_another_statistic_is_refused():
     for model in (None, make_pipeline(StandardScaler(), MultiObservationRegressor())):
         with pytest.raises(ValueError, match=r"for variance\(\), got an estimator of ucb\(lam=1.0"):
             search(["variance", "ucb"], scoring.make_scorer("variance"), model).fit(x, y)
+
+
+def test_the_default_score_of_a_search_over_statistics_is_refused():
+    x, y = table()
+    for model in (None, make_pipeline(StandardScaler(), MultiObservationRegressor())):
+        with pytest.raises(ValueError, match="models of one statistic, got one set by set_params"):
+            search(["variance", "ucb"], None, model).fit(x, y)
+    widths = {"sampler": ["sliding", "nearby"]}
+    found = GridSearchCV(MultiObservationRegressor("ucb"), widths, cv=2).fit(x, y)
+    assert np.isfinite(found.best_score_)
+    best = clone(MultiObservationRegressor().set_params(statistic="ucb")).fit(x, y)
+    assert np.isfinite(best.score(x, y))  # a new estimator of one statistic
 
 
 def test_each_by_its_own_statistic_is_what_it_gains_on_a_constant():

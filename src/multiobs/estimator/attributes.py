@@ -1,13 +1,14 @@
 """Attributes of a fitted estimator: views of one record, so that no two of them disagree."""
 
 from abc import ABC
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs._types import FloatArray
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
+from multiobs.estimator.dropping import without_rows
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.fit import LinearFit, RegressorFit, Solution, StreamFit
 from multiobs.inference import AdditiveFit
@@ -56,6 +57,8 @@ class FittedAttributes(ABC):
         result = self._found.result
         if isinstance(result, StreamFit):
             raise AttributeError("tuples_ needs fit, got an estimator of partial_fit")
+        if self._found.effective is not None:
+            raise AttributeError("tuples_ needs the rows, which drop_rows dropped")
         return result.problem.tuples
 
     @property
@@ -87,7 +90,33 @@ class FittedAttributes(ABC):
         result = self._fitted.result
         if isinstance(result, StreamFit):
             raise ValueError("metasample_report needs fit, got an estimator of partial_fit")
+        if self._fitted.effective is not None:
+            raise ValueError("metasample_report needs the rows, which drop_rows dropped")
         return metasample_report(result.problem, np.random.default_rng(0))
+
+    def drop_rows(self) -> Self:
+        """Forget the training rows, so that a pickle is small: in place, and returned.
+
+        Predictions, intervals, ``summary`` and tests of one hypothesis stay as they are; a test of
+        several becomes Wald's. What needs the tuples (``metasample_report``, ``clusters=``,
+        ``bias="undersmooth"``, new replicates of a bootstrap) is refused from now on. Files of
+        :func:`multiobs.models.save` never hold rows.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> from multiobs import MultiObservationRegressor
+        >>> x = np.linspace(0, 1, 20_000)[:, None]
+        >>> reg = MultiObservationRegressor().fit(x, np.random.default_rng(0).normal(size=20_000))
+        >>> limits, before = reg.predict_interval([[0.5]]), len(pickle.dumps(reg))
+        >>> len(pickle.dumps(reg.drop_rows())) < before / 2
+        True
+        >>> bool(np.allclose(reg.predict_interval([[0.5]]), limits))
+        True
+        """
+        check_is_fitted(self)
+        self._fitted = without_rows(self._fitted)
+        return self
 
     @property
     def _found(self) -> Fitted:

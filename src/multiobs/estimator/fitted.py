@@ -73,6 +73,8 @@ class Fitted:
         Of the coefficients, where the fit computed it, or from more rows than the problem holds.
     rows : int or None
         How many rows there were, where the problem of the result holds only a sample of them.
+    effective : float or None
+        How many tuples without a common label theirs were worth, where they were dropped.
     """
 
     result: LinearFit | RegressorFit | AdditiveFit | StreamFit
@@ -87,6 +89,7 @@ class Fitted:
     replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
     known: Covariance | None = None
     rows: int | None = None
+    effective: float | None = None
 
     @cached_property
     def inference(self) -> Inference | None:

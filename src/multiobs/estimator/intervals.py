@@ -127,7 +127,7 @@ class InferenceMixin(ABC):
             known = self._linear("predict_interval", clusters)
             if bias is not None:
                 if self._fitted.rows is not None:
-                    raise ValueError("bias must be None for a fit by parts, got 'undersmooth'")
+                    raise ValueError("bias must be None without the rows, got 'undersmooth'")
                 narrow = undersmoothed(known.fit, np.random.default_rng(0))
                 known = Inference(narrow, dependence=known.dependence)
             return known.interval(at, level, method)
@@ -136,6 +136,11 @@ class InferenceMixin(ABC):
         count = _check.integer("n_bootstrap", n_bootstrap, low=2)
         held = self._fitted.replicates
         dependence = dependence_of(clusters, result.problem.place)
+        if self._fitted.effective is not None and (count not in held or dependence is not None):
+            raise ValueError(
+                "predict_interval with estimator= needs the rows, which drop_rows dropped: ask for "
+                f"an interval with n_bootstrap={count} before"
+            )
         if count not in held or dependence is not None:
             found = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs, dependence)
         else:
@@ -237,14 +242,17 @@ class InferenceMixin(ABC):
             return self._linked(smooth, level)
         known, fitted = self._linear("summary", clusters), self._fitted
         problem = known.fit.problem
-        more = (fitted.rows or problem.n_rows) / problem.n_rows
+        effective = fitted.effective
+        if effective is None:
+            more = (fitted.rows or problem.n_rows) / problem.n_rows
+            effective = effective_count(problem.tuples) * more
         table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
         status = known.fit.solution.status.name.lower().replace("_", " ")
         facts = (
             ("Statistic", repr(fitted.statistic)),
             ("Rows", f"{self._fitted.rows or problem.n_rows:,}"),
             ("Metasamples", f"{fitted.count:,}"),
-            ("Effective metasamples", f"{effective_count(problem.tuples) * more:,.0f}"),
+            ("Effective metasamples", f"{effective:,.0f}"),
             ("Degrees of freedom", f"{known.df:.1f}"),
             ("Sampler", repr(fitted.sampler)),
             ("Transport", "none" if problem.residuals.pilot is None else "location"),
@@ -322,6 +330,8 @@ class InferenceMixin(ABC):
         check_is_fitted(self)
         known = self._fitted.inference
         if known is not None:
+            if clusters is not None and self._fitted.effective is not None:
+                raise ValueError("clusters must be None after drop_rows, got labels")
             dependence = dependence_of(clusters, known.fit.problem.place)
             return known if dependence is None else Inference(known.fit, dependence=dependence)
         if isinstance(self._fitted.result, RegressorFit):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from multiobs import _check, samplers, scoring, statistics
+from multiobs import _check, samplers, statistics
 from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import (
@@ -31,6 +31,7 @@ from multiobs.estimator.attributes import FittedAttributes
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
+from multiobs.estimator.own_score import ScoreMixin
 from multiobs.estimator.selection import chosen_class
 from multiobs.fit import (
     StreamFit,
@@ -55,7 +56,13 @@ def _streams(estimator: "MultiObservationRegressor") -> bool:
     return stream.possible(estimator.sampler)
 
 
-class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class MultiObservationRegressor(
+    FittedAttributes,
+    InferenceMixin,
+    ScoreMixin,
+    RegressorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     r"""Regression on a statistic of Y given x by a loss of several observations.
 
     Builds metasamples :math:`(\tilde x, y_1..y_m)` from ordinary rows and minimises
@@ -266,29 +273,6 @@ class MultiObservationRegressor(FittedAttributes, InferenceMixin, RegressorMixin
 
     def _positions(self, X: npt.ArrayLike) -> FloatArray:
         return positions(self, X, self._fitted.categories)
-
-    def score(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
-    ) -> float:
-        """Minus the mean loss on metasamples of adjacent rows of (X, y): larger is better.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-            Held-out positions.
-        y : array-like (n,) or (n, s)
-            Held-out labels.
-        sample_weight : array-like (n,), optional
-            Weights, multiplied within a tuple.
-        """
-        prediction = self.predict(X)
-        return -scoring.score(
-            self.statistic_,
-            self._positions(X),
-            np.asarray(y),
-            prediction,
-            sample_weight=sample_weight,
-        )
 
     def __sklearn_tags__(self) -> "Tags":
         """Declare that predictions are of a statistic and not of y."""

@@ -17,7 +17,7 @@ from multiobs.inference.parts import (
     score_sums,
     variance_by_parts,
 )
-from multiobs.inference.sandwich import Covariance, covariance
+from multiobs.inference.sandwich import Covariance, covariance, hessian_of
 from multiobs.inference.shrinking import shrink
 from multiobs.inference.summary import Summary, coefficient_table
 from multiobs.inference.terms import (
@@ -55,6 +55,7 @@ __all__ = [
     "leverage_sums",
     "leverages",
     "dependence_of",
+    "hessian_of",
     "limits",
     "overlap_sums",
     "fit_part",

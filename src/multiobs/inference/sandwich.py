@@ -1,6 +1,6 @@
 """Covariance of linear coefficients under shared labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -11,9 +11,11 @@ from multiobs.inference.dependence import Dependence
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, positive_part
-from multiobs.inference.skewness import Third
+from multiobs.inference.skewness import Third, of_tensors
 from multiobs.inference.variance import meat
 from multiobs.sums.scores import slope_of
+
+COMPACT = 15  # coefficients up to which p³ numbers are fewer than those of the rows
 
 
 @final
@@ -43,6 +45,13 @@ class Covariance:
     kind: str
     bread: FloatArray
     third: Third | None = None
+
+    def compact(self) -> "Covariance":
+        """Return the same without arrays as long as the rows, where its tensors are smaller."""
+        p = self.matrix.shape[0]
+        if self.third is None or p > COMPACT:
+            return self
+        return replace(self, third=of_tensors(*self.third.tensors()))
 
     def skewness(self, z: FloatArray) -> Skewness | None:
         """Skewness of the estimates z w at features z (q, p), or None if not known well.

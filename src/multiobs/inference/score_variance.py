@@ -21,7 +21,7 @@ from multiobs.inference.gradient import Gradient
 from multiobs.inference.influence import influences
 from multiobs.inference.meat import Meat
 from multiobs.sums.overlaps import Independent, neighbour_sums
-from multiobs.tuples import TupleSet, membership_counts
+from multiobs.tuples import TupleSet
 
 ROWS_FOR_A_POWER = 400  # of a column, in the regression of squares: they are that noisy
 HIGHEST_POWER = 4
@@ -67,7 +67,7 @@ def variance_under_hypothesis(problem: Problem, gradient: Gradient, found: Meat)
 
 def around(a: FloatArray, tuples: TupleSet) -> FloatArray:
     """Features (n, p) at the representatives of each row's tuples, from those at the row itself."""
-    m, counts = tuples.arity, membership_counts(tuples)
+    m, counts = tuples.arity, tuples.membership_counts()
     z = a / np.maximum(counts, 1.0)[:, None]
     near = neighbour_sums(tuples, np.column_stack([z, np.ones(z.shape[0])]))
     mean = near[:, :-1] / np.maximum(near[:, -1:], 1.0)
