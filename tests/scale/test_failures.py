@@ -107,6 +107,103 @@ def test_no_room_is_said_before_the_start(folder, monkeypatch):
         fit(folder / "in", "x", "y", **OPTIONS, scratch=folder / "scratch")
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder of a hundred kilobytes, and how to give it more."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o"]
+    try:
+        made = subprocess.run([*mount, "size=100k", "tmpfs", folder], capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("no mount")
+    if made.returncode:
+        pytest.skip("a disk may only be mounted by root")
+    yield folder, lambda: subprocess.run([*mount, "remount,size=10m", folder], check=True)
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("columns", [["x"], ["x", "z"]], ids=["one column", "leaves"])
+def test_a_full_disk_is_named_and_the_next_run_resumes(
+    columns, small_disk, tmp_path, rows, table, monkeypatch
+):
+    import shutil
+
+    disk, enlarge = small_disk
+    x, y = rows("plain", 4000)
+    frame = table(x, y, z=np.random.default_rng(0).random(4000))
+    (tmp_path / "in").mkdir()
+    for i in range(8):
+        pq.write_table(frame.slice(500 * i, 500), tmp_path / "in" / f"{i}.parquet")
+    before = {path: path.read_bytes() for path in (tmp_path / "in").iterdir()}
+    options = dict(engine=Serial(), transport=None)
+    expected = fit(tmp_path / "in", columns, "y", **options)
+    with monkeypatch.context() as patched:  # as if the room had been there at the start
+        usage = shutil.disk_usage(disk)
+        patched.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**9))
+        with pytest.raises(OSError, match=r"disk is full: make room there and call again"):
+            fit(tmp_path / "in", columns, "y", scratch=disk, **options)
+    finished = {path.name for path in disk.rglob("part-*.npz")}
+    assert finished
+    assert not any("unfinished" in path.name for path in disk.rglob("*"))
+    enlarge()
+    made = []
+    sort = runs_module._sort
+    monkeypatch.setattr(runs_module, "_sort", lambda *a: made.append(a[1]) or sort(*a))
+    found = fit(tmp_path / "in", columns, "y", scratch=disk, **options)
+    assert len(made) == 8 - len(finished)
+    assert np.array_equal(found.coef_, expected.coef_)
+    assert np.array_equal(found.coef_cov_, expected.coef_cov_)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+LIMITED = """
+import resource, signal, sys
+from multiobs.scale import Serial, fit
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+try:
+    fit(sys.argv[1], "x", "y", engine=Serial(), scratch=sys.argv[2], transport=None)
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_quota_is_named(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, folder / "in", folder / "scratch"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "scratch must have room for sorted runs" in done.stdout
+    found = fit(
+        folder / "in", "x", "y", engine=Serial(), transport=None, scratch=folder / "scratch"
+    )
+    expected = fit(folder / "in", "x", "y", engine=Serial(), transport=None)
+    assert np.array_equal(found.coef_, expected.coef_)
+
+
+def test_a_file_that_changes_between_two_passes_is_refused(folder, monkeypatch):
+    from multiobs.scale import sorting
+
+    groups = [folder / "in" / f"{i}.parquet" for i in range(4)]
+    for path in groups:
+        frame = pq.read_table(path)
+        pq.write_table(frame.append_column("g", [[i % 3 for i in range(500)]]), path)
+    levels = sorting._levels
+
+    def touching(*args):
+        found = levels(*args)
+        os.utime(groups[1], ns=(1, 1))
+        return found
+
+    monkeypatch.setattr(sorting, "_levels", touching)
+    with pytest.raises(RuntimeError, match=r"must not change while it is read, but .*1\.parquet"):
+        fit(folder / "in", "x", "y", groups="g", **OPTIONS, scratch=folder / "scratch")
+
+
 def test_two_fits_do_not_share_a_folder(folder):
     class Second:
         def map(self, function, items):

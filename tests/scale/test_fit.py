@@ -177,3 +177,27 @@ def test_a_result_is_an_ordinary_regressor(rows, table):
     assert reg.feature_names_in_.tolist() == ["x"]
     assert "3 ranges" in str(reg.plan_)
     assert "3,000" in str(reg.summary())
+
+
+def test_what_needs_all_rows_says_so(rows, table):
+    x, y = rows("plain", 500)
+    frame = table(x, y)
+    reg = fit(frame, "x", "y", ranges=3, transport=None, engine=Serial())
+    with pytest.raises(ValueError, match="clusters must be None for a fit by parts"):
+        reg.summary(clusters="serial")
+    bare = fit(frame, "x", "y", ranges=3, transport=None, engine=Serial(), errors=False)
+    with pytest.raises(AttributeError, match="summary needs standard errors, got a fit by parts"):
+        bare.summary()
+
+
+def test_joint_tests_of_a_fit_by_parts(rows, table):
+    x, y = rows("plain", 3000)
+    frame = table(x, y, g=np.random.default_rng(0).choice(["a", "b", "c"], 3000))
+    one = fit(frame, "x", "y", ranges=3, transport=None, engine=Serial())
+    inside = MultiObservationRegressor("variance", transport=None, random_state=0)
+    inside.fit(x[:, None], y)
+    assert one.test_constant().p_value == pytest.approx(inside.test_constant().p_value, rel=1e-6)
+    joint = fit(frame, ["x", "g"], "y", ranges=3, transport=None, engine=Serial())
+    found = joint.test_constant()
+    assert found.p_value < 0.05
+    assert 0.0 <= joint.wald_test(np.eye(4)[1:]).p_value <= 1.0

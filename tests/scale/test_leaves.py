@@ -10,7 +10,7 @@ import pytest
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.fit import fit_linear
 from multiobs.inference import covariance
-from multiobs.scale import Serial, Threads, fit, fitting
+from multiobs.scale import Serial, Threads, fit, fitting, opening
 from multiobs.scale.columns import Rows
 from multiobs.scale.leaf_buckets import leaf_ranges
 from multiobs.scale.leaf_draws import numbered_tuples
@@ -46,7 +46,7 @@ def table(seed=0, ties=False, columns=2):
 def watched(monkeypatch):
     """What a fit by parts chose, and the rows it read."""
     seen = {}
-    choose, sort = fitting.choose_leaves, fitting.sort_source
+    choose, sort = fitting.choose_leaves, opening.sort_source
 
     def chosen(*args, **options):
         seen["recipe"] = (found := choose(*args, **options)).recipe
@@ -65,7 +65,7 @@ def watched(monkeypatch):
         return found
 
     monkeypatch.setattr(fitting, "choose_leaves", chosen)
-    monkeypatch.setattr(fitting, "sort_source", sorted_rows)
+    monkeypatch.setattr(opening, "sort_source", sorted_rows)
     return seen
 
 

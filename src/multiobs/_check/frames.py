@@ -29,7 +29,10 @@ def refuse_lazy(X: Any) -> None:
     >>> refuse_lazy(np.zeros((2, 1)))
     """
     kind = type(X).__module__.split(".")[0], type(X).__name__
-    if kind in (("polars", "LazyFrame"), ("dask", "DataFrame"), ("dask_expr", "DataFrame")):
+    dataset = kind[0] == "pyarrow" and kind[1].endswith("Dataset")
+    if dataset or kind in (
+        ("polars", "LazyFrame"), ("dask", "DataFrame"), ("dask_expr", "DataFrame")
+    ):  # fmt: skip
         raise TypeError(
             f"X must be in memory, got a {kind[0]} {kind[1]}: multiobs.scale.fit(source, x=, y=) "
             "fits it in parts"

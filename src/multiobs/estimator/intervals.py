@@ -332,12 +332,20 @@ class InferenceMixin(ABC):
         if known is not None:
             if clusters is not None and self._fitted.effective is not None:
                 raise ValueError("clusters must be None after drop_rows, got labels")
+            if known.by_parts and clusters is not None:
+                raise ValueError(
+                    "clusters must be None for a fit by parts, whose rows are not at hand"
+                )
             dependence = dependence_of(clusters, known.fit.problem.place)
             return known if dependence is None else Inference(known.fit, dependence=dependence)
         if isinstance(self._fitted.result, RegressorFit):
             raise AttributeError(
                 f"{what} needs the linear class, got a fit with estimator=: predict_interval works "
                 "with it"
+            )
+        if self._fitted.rows is not None:
+            raise AttributeError(
+                f"{what} needs standard errors, got a fit by parts without them: use errors=True"
             )
         raise AttributeError(
             f"{what} needs the rows in memory, got an estimator of partial_fit: use fit"

@@ -4,6 +4,8 @@ from multiobs.scale.budget import bytes_of
 from multiobs.scale.executors import DaskFutures, Executor, Processes, Serial, Threads
 from multiobs.scale.files import predict
 from multiobs.scale.fitting import fit
+from multiobs.scale.pooling import pool
+from multiobs.scale.scores import score
 from multiobs.scale.sources import Query
 
 __all__ = [
@@ -15,5 +17,7 @@ __all__ = [
     "Threads",
     "bytes_of",
     "fit",
+    "pool",
     "predict",
+    "score",
 ]

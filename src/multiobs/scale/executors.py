@@ -136,10 +136,29 @@ class DaskFutures:
         )
         try:
             for future in futures:
-                yield future.result()
+                yield self._result(future)
                 future.release()
         finally:
-            self.client.cancel([*futures, sent])
+            if self.client.status == "running":
+                self.client.cancel([*futures, sent])
+
+    def _result(self, future: Any) -> Any:
+        """Wait for one result, or say what died."""
+        import distributed
+
+        lost = (distributed.CancelledError, distributed.comm.CommClosedError)
+        try:
+            return future.result()
+        except lost as error:
+            raise RuntimeError(
+                "the scheduler must live until all parts are done, but the connection to it was "
+                "lost: finished parts are kept, the same call resumes from them"
+            ) from error
+        except distributed.scheduler.KilledWorker as error:
+            raise RuntimeError(
+                "workers must survive their parts, but several died of one (out of memory?): use "
+                "a smaller memory= or larger workers; the same call resumes from finished parts"
+            ) from error
 
 
 def _same(function: Callable[[Item], Result]) -> Callable[[Item], Result]:

@@ -18,7 +18,7 @@ from multiobs.fit import LinearFit, Solution, Status, minimiser, ridge, with_rid
 from multiobs.samplers import Sampler
 from multiobs.scale import budget
 from multiobs.scale.choosing import Chosen, Sample, Wanted, choose_recipe
-from multiobs.scale.engines import Engine, engine_of
+from multiobs.scale.engines import Engine
 from multiobs.scale.errors import covariance, surroundings, without_rows
 from multiobs.scale.executors import Executor
 from multiobs.scale.finishing import Found, branches_of, finished
@@ -26,12 +26,12 @@ from multiobs.scale.leaf_buckets import fit_buckets
 from multiobs.scale.leaf_fit import fit_leaves
 from multiobs.scale.leaf_recipe import choose_leaves
 from multiobs.scale.matching import encoding_of
+from multiobs.scale.opening import Job, names, ready
 from multiobs.scale.ranges import cut
 from multiobs.scale.risks import RiskOfRange, Summed, summed
 from multiobs.scale.runs import Missing
-from multiobs.scale.scratch import digest, opened, scratch_folder
-from multiobs.scale.sorting import Reading, SortedSource, columns_of, sort_source
-from multiobs.scale.sources import open_source
+from multiobs.scale.scratch import digest
+from multiobs.scale.sorting import Reading, SortedSource
 from multiobs.scale.work import Pass, Work
 from multiobs.statistics import Statistic
 from multiobs.transport import Transport
@@ -125,32 +125,23 @@ def fit(
         statistic, sampler, features=features, transport=transport, alpha=alpha,
         fit_intercept=fit_intercept, random_state=random_state,
     )  # fmt: skip
-    places = (x,) if isinstance(x, str) else tuple(x)
-    labels = (y,) if isinstance(y, str) else tuple(y)
-    replicated = _replicated(resolved, sampler, len(labels))
-    _check.choice("missing", missing, ("refuse", "drop"))
-    size = budget.bytes_of(memory)
-    most = budget.rows_at_once(size, len(places) + len(labels))
+    job = Job(
+        source, names(x), names(y), sample_weight, groups, missing, engine, client, memory, n_jobs,
+        scratch, sample_rows, random_state, keep,
+    )  # fmt: skip
+    replicated = _replicated(resolved, sampler, len(job.y))
     request = Request(resolved, sampler, transport, bool(fit_intercept))
-    wanted = Wanted(request, features, bool(fit_intercept), random_state, errors)
     asked = Asked(
-        wanted,
-        places,
+        Wanted(request, features, bool(fit_intercept), random_state, errors),
+        job.x,
         None if alpha == "auto" else _check.nonnegative("alpha", alpha),
         None if ranges is None else _check.integer("ranges", ranges, low=1),
-        size,
+        job.bytes,
     )
-    above = scratch_folder(scratch)
-    with open_source(source, most, above) as found, engine_of(engine, client, n_jobs) as executor:
-        columns = columns_of(found, places, labels, sample_weight, groups)
-        how = Reading(columns, missing, replicated, most, sample_rows, random_state)
-        with opened(above, how.name(found), keep) as folder:
-            rows = sort_source(found, how, folder, executor)
-            if len(columns.x) > 1:
-                fitted = _fitted_by_leaves(asked, how, rows, folder, executor)
-            else:
-                fitted = _fitted(asked, how, rows, folder, executor)
-    return finished(template, fitted, places)
+    with ready(job, replicated) as at:
+        by = _fitted_by_leaves if len(at.how.columns.x) > 1 else _fitted
+        fitted = by(asked, at.how, at.rows, at.folder, at.executor)
+    return finished(template, fitted, job.x)
 
 
 @final

@@ -181,8 +181,8 @@ class ScoresOfBuckets:
         g = row_scores(replace(self.fit, problem=problem))
         order = np.argsort(number, kind="stable")
         block = np.concatenate([number[order][None].astype(np.float64), g[order].T])
-        with beside(self.path(which)) as temporary:
-            block.tofile(temporary)
+        with beside(self.path(which)) as temporary, temporary.open("wb") as file:
+            file.write(np.ascontiguousarray(block).data)
         return {"rows": number.size}
 
     def path(self, which: Range) -> Path:

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from multiobs._files import beside
-from multiobs._types import FloatArray, IntArray
+from multiobs._types import IntArray
 from multiobs.scale.columns import Rows
 from multiobs.scale.forest import fold_of
 from multiobs.scale.leaf_recipe import LeafRecipe, Moved
@@ -54,19 +54,17 @@ class CodedRun:
     def write(self, pieces: Iterator[tuple[int, Coded]]) -> None:
         """Write the pieces, each with the number of its first row."""
         n, wide = self.run.rows, self.labels + int(self.located)
-        with beside(self.path) as temporary:
-            floats: FloatArray = np.memmap(temporary, np.float64, "w+", shape=(wide, n))
-            names: Any = np.memmap(
-                temporary, np.int32, "r+", offset=8 * wide * n, shape=(self.trees, n)
-            )
+        with beside(self.path) as temporary, temporary.open("r+b") as file:
             for first, piece in pieces:
-                part = slice(first, first + piece.rows.size)
-                floats[: self.labels, part] = piece.moved.labels.T
+                columns = list(piece.moved.labels.T)
                 if piece.moved.offset is not None:
-                    floats[-1, part] = piece.moved.offset
-                names[:, part] = piece.codes.T
-            names.flush()
-            floats.flush()  # type: ignore[attr-defined]
+                    columns.append(piece.moved.offset)
+                for c, values in enumerate(columns):
+                    file.seek(8 * (c * n + first))
+                    file.write(np.ascontiguousarray(values).data)
+                for t, leaves in enumerate(piece.codes.T):
+                    file.seek(8 * wide * n + 4 * (t * n + first))
+                    file.write(np.ascontiguousarray(leaves, dtype=np.int32).data)
 
     def chunks(self) -> Iterator[Coded]:
         """The rows in their order, some at a time."""

@@ -67,6 +67,15 @@ class Encoding:
     categories: Categories
     sizes: tuple[int, ...]
 
+    def decode(self, key: IntArray) -> dict[str, Any]:
+        """Values of the matched columns by their name."""
+        found, rest = {}, key
+        names = list(self.categories.levels)
+        for name, size in zip(reversed(names), reversed(self.sizes), strict=True):
+            found[name] = np.array(self.categories.levels[name], dtype=object)[rest % size]
+            rest = rest // size
+        return found
+
     def expand(self, x: FloatArray, key: IntArray) -> FloatArray:
         """Columns of the class: numbers, then indicators."""
         n, places = x.shape[0], self.categories.places

@@ -255,8 +255,8 @@ def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
         np.minimum(low, block.min(axis=1), out=low)
         np.maximum(high, block.max(axis=1), out=high)
         name = f"run-{number:06d}-{len(names):04d}.f64"
-        with beside(how.folder / name) as temporary:
-            block.tofile(temporary)
+        with beside(how.folder / name) as temporary, temporary.open("wb") as file:
+            file.write(block.data)  # a full disk is an error with a number, unlike with tofile
         names.append(name)
         if rows.key is not None:
             keys.append(np.stack(np.unique(rows.key, return_counts=True)))

@@ -5,6 +5,7 @@ inputs' stamps, of the parameters and of the package's version.  Files are writt
 target and renamed, so whatever is found under a name is whole.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -23,6 +24,7 @@ from multiobs._files import beside
 
 Arrays = dict[str, npt.NDArray[Any]]
 FORMAT = 1  # of the files below
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, a quota, a limit of the process
 
 
 def digest(*content: Any) -> str:
@@ -76,7 +78,17 @@ def opened(above: Path, name: str, keep: bool) -> Iterator[Path]:
     here.mkdir(exist_ok=True)
     with _alone(here):
         _describe(here, name)
-        yield here
+        try:
+            yield here
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            raise OSError(
+                error.errno,
+                f"scratch must have room for sorted runs and finished parts, but {above} is full: "
+                "make room there and call again, which resumes from what is finished, or choose "
+                "another folder with scratch=",
+            ) from error
     if not keep:
         shutil.rmtree(here)
 

@@ -131,6 +131,7 @@ def sort_source(source: Source, how: Reading, folder: Path, executor: Executor) 
     repeats = len(how.columns.y) if how.replicated else 1
     guess = source.guess(len(how.columns.names)) * repeats
     check_space(folder, 8 * layout.width * guess)
+    stamps = [part.stamp() for part in source.parts]  # before anything is read
     levels = _levels(source.parts, how.columns, executor)
     task = Sorting(
         folder=folder,
@@ -144,7 +145,8 @@ def sort_source(source: Source, how: Reading, folder: Path, executor: Executor) 
         sample=how.sample,
         seed=how.seed,
     )
-    tasks = [(task, i, part, part.stamp()) for i, part in enumerate(source.parts)]
+    pairs = zip(source.parts, stamps, strict=True)
+    tasks = [(task, i, part, stamp) for i, (part, stamp) in enumerate(pairs)]
     found: list[Sorted] = list(
         progress(executor.map(sort_part, tasks), guess, "rows", lambda part: part.rows)
     )

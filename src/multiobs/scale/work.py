@@ -1,14 +1,14 @@
 """A plan at work: sorted runs, ranges, who works and where finished parts are kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from multiobs._progress import progress
+from multiobs.samplers import Reach
 from multiobs.scale.executors import Executor
 from multiobs.scale.ranges import Range, Stretch, load
-from multiobs.scale.recipe import Recipe
 from multiobs.scale.runs import Run
 from multiobs.scale.scratch import Arrays, kept
 
@@ -37,9 +37,22 @@ class Work:
 
     def over(self, computed: "Pass", executor: Executor) -> list[Arrays]:
         """Arrays of each range, in their order."""
+        return list(self.each(computed, executor))
+
+    def each(self, computed: "Pass", executor: Executor) -> Iterator[Arrays]:
+        """Arrays of one range after the other."""
         task = _Task(self.folder / computed.name, self.runs, computed)
         done = executor.map(task, self.ranges)
-        return list(progress(done, self.rows, "rows", lambda part: float(part["rows"])))
+        return progress(done, self.rows, "rows", lambda part: float(part["rows"]))
+
+
+class Reaching(Protocol):
+    """Anything that knows how far its tuples reach."""
+
+    @property
+    def reach(self) -> Reach:
+        """Rows beyond a range that its tuples may contain."""
+        ...
 
 
 @final
@@ -51,8 +64,8 @@ class Pass:
     ----------
     name : str
         Digest of everything it depends on.
-    recipe : Recipe
-        What makes a problem of the rows.
+    recipe : Reaching
+        What makes tuples of the rows.
     before, after : int
         How many reaches around a range it needs.
     function : callable
@@ -60,10 +73,10 @@ class Pass:
     """
 
     name: str
-    recipe: Recipe
+    recipe: Reaching
     before: int
     after: int
-    function: Callable[[Recipe, Stretch, int], dict[str, Any]]
+    function: Callable[[Any, Stretch, int], dict[str, Any]]
 
 
 @final

@@ -15,6 +15,8 @@ from multiobs.scoring._calibration import (
 )
 from multiobs.scoring._compare import Comparison, Difference, compare
 from multiobs.scoring._decomposition import Decomposition, decompose
+from multiobs.scoring._heldout import HeldOut
+from multiobs.scoring._losses import FixedLoss, level_of
 from multiobs.scoring._murphy import Murphy, murphy_curve
 from multiobs.scoring._paths import DriftCurve, EpsilonPath, drift_curve, epsilon_path
 from multiobs.scoring._score import Scorer, make_scorer, score
@@ -37,6 +39,9 @@ __all__ = [
     "Difference",
     "DriftCurve",
     "EpsilonPath",
+    "FixedLoss",
+    "HeldOut",
+    "level_of",
     "Murphy",
     "Reliability",
     "Scorer",

@@ -6,6 +6,7 @@ forecast: :math:`c(x) = \hat m(x) - \lambda \hat s(x)` with spline pilots of mea
 lies where the bound is the unique minimiser, between mean - 3 lambda sd and mean.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, final
 
@@ -167,16 +168,42 @@ def reference_level(loss: Loss, held: HeldOut) -> FloatArray:
     if loss.deviations is None:
         return np.full(n, _level(loss, y))
     if held.residual is None or held.level is None:
-        mean = SplinePilot().fit(held.X, y).predict(held.X)
-        residual = y - mean
-    else:
-        mean, residual = held.level, held.residual
+        return level_of(loss, held.X, y)(held.X)
+    return _above(loss, held.X, held.level, held.residual)[1]
+
+
+def level_of(loss: Loss, X: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Reference level of a root-type loss as a function of positions, from rows X (n, d), y.
+
+    >>> from multiobs import statistics
+    >>> x = np.linspace(0, 1, 50)[:, None]
+    >>> level = level_of(statistics.ucb().loss, x, np.tile([0.0, 2.0], 25))
+    >>> level(x[:2]).shape
+    (2,)
+    """
+    if loss.deviations is None:
+        constant = _level(loss, y)
+        return lambda at: np.full(at.shape[0], constant)
+    mean = SplinePilot().fit(X, y)
+    above, _ = _above(loss, X, np.zeros(y.size), y - mean.predict(X))
+    return lambda at: mean.predict(at) + above(at)
+
+
+def _above(
+    loss: Loss, X: FloatArray, mean: FloatArray, residual: FloatArray
+) -> tuple[Callable[[FloatArray], FloatArray], FloatArray]:
+    """How far the level lies above a mean (n,), as a function of positions; and the level."""
     average = float(np.mean(residual**2))
     if average == 0.0:
-        return mean
-    smooth = SplinePilot().fit(held.X, residual**2).predict(held.X)
-    spread = np.sqrt(np.maximum(smooth, _SPREAD_FLOOR * average))
-    return np.asarray(mean + spread * _level(loss, residual / spread))
+        return lambda at: np.zeros(at.shape[0]), mean
+    smooth = SplinePilot().fit(X, residual**2)
+
+    def spread(at: FloatArray) -> FloatArray:
+        return np.sqrt(np.maximum(smooth.predict(at), _SPREAD_FLOOR * average))
+
+    here = spread(X)
+    share = _level(loss, residual / here)
+    return lambda at: spread(at) * share, np.asarray(mean + here * share)
 
 
 def _level(loss: Loss, y: FloatArray) -> float:

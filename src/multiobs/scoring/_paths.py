@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
@@ -67,6 +68,7 @@ def epsilon_path(
     epsilons: npt.ArrayLike | None = None,
     at: npt.ArrayLike | None = None,
     cv: int = 5,
+    n_jobs: int | None = None,
 ) -> EpsilonPath:
     """Fit an estimator with Nearby(epsilon) for several widths, and score each on held-out rows.
 
@@ -82,6 +84,8 @@ def epsilon_path(
         Places of the estimates; by default the quartiles of each column.
     cv : int
         Folds.
+    n_jobs : int, optional
+        Widths at once, as in joblib, whose backends (Dask's, too) may run them.
 
     Examples
     --------
@@ -105,20 +109,29 @@ def epsilon_path(
         if at is None
         else np.asarray(at, dtype=np.float64)
     )
-    scores = np.empty((widths.size, cv))
-    estimate = np.empty((widths.size, places.shape[0]))
-    for g, width in enumerate(widths):
-        model = clone(estimator).set_params(sampler=Nearby(float(width)))
-        estimate[g] = model.fit(positions, labels).predict(places)
-        for f, (train, test) in enumerate(folds.split(positions)):
-            model = clone(model).fit(positions[train], labels[train])
-            prediction = model.predict(positions[test])
-            scores[g, f] = score(statistic, positions[test], labels[test], prediction)
+    models = [clone(estimator).set_params(sampler=Nearby(float(width))) for width in widths]
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_at_width)(model, positions, labels, places, folds) for model in models
+    )
+    estimate, scores = (np.stack([each[i] for each in found]) for i in range(2))
     mean = scores.mean(axis=1)
     best = int(np.argmin(mean))
     gap = scores - scores[best]
     se = gap.std(axis=1, ddof=1) / np.sqrt(cv)
     return EpsilonPath(statistic, widths, mean, se, places, estimate, float(widths[best]))
+
+
+def _at_width(
+    model: Any, positions: FloatArray, labels: FloatArray, places: FloatArray, folds: KFold
+) -> tuple[FloatArray, FloatArray]:
+    """Estimates at some places, and the score of each fold."""
+    statistic = statistics.resolve(model.statistic)
+    estimate = model.fit(positions, labels).predict(places)
+    scores = []
+    for train, test in folds.split(positions):
+        prediction = clone(model).fit(positions[train], labels[train]).predict(positions[test])
+        scores.append(score(statistic, positions[test], labels[test], prediction))
+    return np.asarray(estimate), np.array(scores)
 
 
 @final

@@ -1,0 +1,101 @@
+"""What fits, scores and pooled observations share: open a source, sort its rows, clean up."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from multiobs import _check
+from multiobs.scale import budget
+from multiobs.scale.engines import Engine, engine_of
+from multiobs.scale.executors import Executor
+from multiobs.scale.runs import Missing
+from multiobs.scale.scratch import opened, scratch_folder
+from multiobs.scale.sorting import Reading, SortedSource, columns_of, sort_source
+from multiobs.scale.sources import open_source
+
+
+@final
+@dataclass(frozen=True)
+class Job:
+    """Which rows are read, who works and where; as in :func:`multiobs.scale.fit`."""
+
+    source: Any
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    sample_weight: str | None
+    groups: str | None
+    missing: Missing
+    engine: Engine
+    client: Any
+    memory: str | float
+    n_jobs: int | None
+    scratch: str | os.PathLike[str] | None
+    sample_rows: int
+    random_state: int
+    keep: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """What the parts at work may take together."""
+        return budget.bytes_of(self.memory)
+
+    @property
+    def most(self) -> int:
+        """Rows of a part."""
+        return budget.rows_at_once(self.bytes, len(self.x) + len(self.y))
+
+
+@final
+@dataclass(frozen=True)
+class Ready:
+    """Sorted rows and who works.
+
+    Attributes
+    ----------
+    how : Reading
+        What was read.
+    rows : SortedSource
+        The rows.
+    folder : Path
+        Where finished parts are kept.
+    executor : Executor
+        Who works.
+    """
+
+    how: Reading
+    rows: SortedSource
+    folder: Path
+    executor: Executor
+
+
+def names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+@contextmanager
+def ready(job: Job, replicated: bool = False) -> Iterator[Ready]:
+    """Open the source, sort its rows, and remove everything when all went well.
+
+    Parameters
+    ----------
+    job : Job
+        What is read.
+    replicated : bool
+        Whether several columns of y are labels at the same x.
+    """
+    _check.choice("missing", job.missing, ("refuse", "drop"))
+    above = scratch_folder(job.scratch)
+    most = job.most
+    with (
+        open_source(job.source, most, above) as found,
+        engine_of(job.engine, job.client, job.n_jobs) as executor,
+    ):
+        columns = columns_of(found, job.x, job.y, job.sample_weight, job.groups)
+        how = Reading(columns, job.missing, replicated, most, job.sample_rows, job.random_state)
+        with opened(above, how.name(found), job.keep) as folder:
+            rows = sort_source(found, how, folder, executor)
+            yield Ready(how, rows, folder, executor)
