@@ -3,6 +3,7 @@
 PYTHON ?= python3
 JOBS   ?= 2
 OUT    ?= out
+ROWS   ?= 1e7
 # The tests already use one process a core; threads inside them would only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
@@ -55,7 +56,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
+.PHONY: help demo test check docs browser-docs studies bench bench-scale reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +87,9 @@ studies: .venv-studies/.stamp ## the four studies on real data again: tables and
 bench: .venv/.stamp ## time the fits and check them against their limits
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
 	$(BIN)/python -m benchmarks.default_cost --out $(OUT)/bench/default_cost.json
+
+bench-scale: .venv/.stamp ## make ROWS rows (1e7) and fit them by parts: against DuckDB's sort, and a forest
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale --out $(OUT)/scale --rows $(ROWS)
 
 reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict on each claim
 	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce

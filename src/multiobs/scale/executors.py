@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, final
 
 from multiobs import _check
@@ -144,9 +145,8 @@ class DaskFutures:
 
     def _result(self, future: Any) -> Any:
         """Wait for one result, or say what died."""
-        import distributed
-
-        lost = (distributed.CancelledError, distributed.comm.CommClosedError)
+        distributed: Any = import_module("distributed")
+        lost = (distributed.CancelledError, distributed.comm.core.CommClosedError)
         try:
             return future.result()
         except lost as error:
