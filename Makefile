@@ -113,8 +113,9 @@ browser: .venv/.stamp ## read the report in headless Chromium (installs Debian's
 	@command -v chromium chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver fonts-dejavu-core; }
 	$(ONE_THREAD) $(BIN)/python -m pytest -q --browser -m browser tests/report
 
-fuzz: .venv/.stamp ## ten thousand broken tables and a hundred thousand broken model files
-	$(ONE_THREAD) MULTIOBS_FUZZ=10000 MULTIOBS_FLIPS=100000 $(BIN)/python -m pytest -q tests/cli/test_fuzz.py tests/models/test_damage.py
+fuzz: .venv/.stamp ## ten thousand broken tables, a hundred thousand broken model files, Ctrl-C at random times
+	$(ONE_THREAD) MULTIOBS_FUZZ=10000 MULTIOBS_FLIPS=100000 MULTIOBS_INTERRUPTS=200 MULTIOBS_MADE_UP=2000 \
+		$(BIN)/python -m pytest -q tests/cli/test_fuzz.py tests/cli/test_corpus.py tests/models/test_damage.py
 
 dist: .venv-dist/.stamp ## sdist and wheels in dist/, checked and tried in empty environments
 	PYTHON=$(PYTHON) .ci/dist

@@ -154,12 +154,12 @@ def test_missing_rows_of_a_large_table_are_counted(
     assert (code, found["rows"], found["rows_dropped"], found["missing"]) == (0, 3998, 2, {"y": 2})
 
 
-def test_columns_that_have_no_order_are_fitted_at_once(
+def test_categories_alone_are_fitted_at_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     data = tmp_path / "rows.csv"
     frame(500).to_csv(data, index=False)
-    code, out, _ = run(capsys, "fit", data, "--x", "x,w", "--y", "y", "--memory", "1kB", "--json")
+    code, out, _ = run(capsys, "fit", data, "--x", "kind", "--y", "y", "--memory", "1kB", "--json")
     assert code == 0
     assert not any("by parts" in reason for reason in json.loads(out)["reasons"])
 

@@ -201,3 +201,14 @@ def test_joint_tests_of_a_fit_by_parts(rows, table):
     found = joint.test_constant()
     assert found.p_value < 0.05
     assert 0.0 <= joint.wald_test(np.eye(4)[1:]).p_value <= 1.0
+
+
+def test_the_sample_does_not_follow_rows_that_were_drawn_with_the_same_seed():
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=20_000)
+    table = pa.table({"x": x, "y": rng.normal(size=x.size)})
+    found = fit(table, "x", "y", sampler="sliding", transport=None, sample_rows=2000, ranges=2)
+    held = found.result_.problem.X[:, 0]
+    assert held.size < 3000
+    np.testing.assert_allclose(np.quantile(held, [0.25, 0.5, 0.75]), [0.25, 0.5, 0.75], atol=0.05)

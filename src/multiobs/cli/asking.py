@@ -89,7 +89,7 @@ def fit_table(
     """
     from multiobs.cli.columns import take
     from multiobs.cli.formats import open_source
-    from multiobs.cli.large import WHOLE, fitted_by_parts, needs_parts, one_number, plain_rows
+    from multiobs.cli.large import WHOLE, fitted_by_parts, has_numbers, needs_parts, plain_rows
     from multiobs.cli.modelling import fitted
 
     steps.next("reading")
@@ -102,7 +102,7 @@ def fit_table(
         held = source.path.stat().st_size <= WHOLE  # small enough to be read whole after all
         try:
             with plain_rows(source, wanted) as plain:
-                if one_number(plain):
+                if has_numbers(plain):
                     steps.next(f"fitting {rows_text(plain.rows.size)} by parts")
                     return source, plain.rows, fitted_by_parts(settings, plain, memory)
         except Refusal as problem:

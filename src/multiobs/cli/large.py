@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from multiobs.cli.columns import Kind, Rows, Wanted, rows_of
-from multiobs.cli.modelling import Fitted, Settings, refuse_failure
+from multiobs.cli.modelling import Fitted, Settings, refuse_failure, refuse_overflow
 from multiobs.cli.problems import Refusal
 from multiobs.cli.session import caught
 from multiobs.cli.source import Source
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COPIES = 20  # numbers that a fit in memory holds for each number of a row
+SHARE = 4  # of the memory that the parts at work get: imports and buffers take the rest
 WHOLE = 1 << 30  # bytes of a file that is never read whole
 SAMPLE = 20_000  # rows that are kept for the picture
 
@@ -103,6 +104,7 @@ def plain_rows(source: Source, wanted: Wanted) -> Iterator[Plain]:
                     writer.write_table(clean)
             if writer is not None:
                 writer.close()
+        pa.default_memory_pool().release_unused()
         if survey.used == 0:
             raise Refusal(
                 f"{source.name} must hold a row without missing values, got none among "
@@ -206,9 +208,9 @@ def _refuse_coarse(name: str, low: float, high: float) -> None:
         )
 
 
-def one_number(plain: Plain) -> bool:
-    """Whether one column of x has numbers: those rows can be sorted, others are fitted at once."""
-    return sum(kind != "category" for kind in plain.rows.kinds.values()) == 1
+def has_numbers(plain: Plain) -> bool:
+    """Whether a column of x has numbers: categories alone are fitted at once."""
+    return any(kind != "category" for kind in plain.rows.kinds.values())
 
 
 def fitted_by_parts(settings: Settings, plain: Plain, memory: int) -> Fitted:
@@ -229,9 +231,10 @@ def fitted_by_parts(settings: Settings, plain: Plain, memory: int) -> Fitted:
     with caught(said):
         model = scale.fit(
             str(plain.path), x=plain.x, y=plain.y, statistic=settings.what(),
-            sampler=settings.drawing(), transport=settings.moving(), memory=memory,
+            sampler=settings.drawing(), transport=settings.moving(), memory=memory // SHARE,
             sample_weight=plain.weight, groups=plain.group, scratch=plain.path.parent,
             random_state=settings.seed,
         )  # fmt: skip
     refuse_failure(model, said)
+    refuse_overflow(model, plain.rows)
     return Fitted(model, tuple(said), ("rows: sorted on disk and fitted by parts (--memory)",))

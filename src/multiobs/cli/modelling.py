@@ -124,6 +124,7 @@ def fitted(settings: Settings, rows: Rows, dependent: bool = False) -> Fitted:
     with caught(said):
         model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
     refuse_failure(model, said)
+    refuse_overflow(model, rows)
     return Fitted(model, tuple(said), chosen)
 
 
@@ -139,6 +140,20 @@ def refuse_failure(model: "MultiObservationRegressor", said: list[str]) -> None:
     if not status.success:
         raise Refusal(
             f"the fit failed and nothing was written; --class smooth may help: {' '.join(said)}",
+            Code.FIT,
+        )
+
+
+def refuse_overflow(model: "MultiObservationRegressor", rows: Rows) -> None:
+    """Refuse a fit whose values are no numbers, as of labels whose squares are too large."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        values = model.predict(rows.X.iloc[:1000])
+    if not np.all(np.isfinite(values)):
+        raise Refusal(
+            "the fit must have finite values, got some that are not: divide y by a constant, its "
+            "powers are too large for a float",
             Code.FIT,
         )
 

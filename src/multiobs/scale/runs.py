@@ -17,6 +17,7 @@ from multiobs.tuples import order_by
 
 Missing = Literal["refuse", "drop"]
 PAGE = 512  # numbers read at once where a place is sought
+OWN = 0x73616D70  # a word of the seed that users do not give
 KNOWN = ("low", "high", "keys", "members", "sample", "priority")  # arrays of a sorted piece
 
 
@@ -225,7 +226,9 @@ def sort_part(task: tuple[Sorting, int, Part, str]) -> Sorted:
 
 def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
     _unchanged(part, stamp)
-    rng = np.random.default_rng([how.seed, number])
+    # numpy pads seeds with zeros: without a word of its own this would repeat default_rng(0), and
+    # with rows that were drawn by it the sample would be the rows of smallest x
+    rng = np.random.default_rng([how.seed, number, OWN])
     width = how.layout.width
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     samples, priorities = [np.empty((width, 0))], [np.empty(0)]
