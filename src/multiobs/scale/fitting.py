@@ -5,7 +5,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 from typing import Any, Literal, final
 
 import numpy as np
@@ -32,6 +31,7 @@ from multiobs.scale.risks import RiskOfRange, Summed, summed
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import digest
 from multiobs.scale.sorting import Reading, SortedSource
+from multiobs.scale.storage import Place
 from multiobs.scale.work import Pass, Work
 from multiobs.statistics import Statistic
 from multiobs.transport import Transport
@@ -88,7 +88,8 @@ def fit(
     n_jobs : int, optional
         Threads or Dask workers of this machine; by default one a processor, at most four.
     scratch : path-like, optional
-        Folder for sorted runs and finished parts; with Dask one that all workers share.
+        Folder for sorted runs and finished parts, or an address that fsspec knows, such as
+        ``s3://bucket/scratch``; with Dask one that all workers share.
     keep : bool
         Leave the sorted runs there, so that another fit of the same columns skips the sort.
     errors : bool
@@ -193,7 +194,7 @@ def _replicated(statistic: Statistic, sampler: str | Sampler, labels: int) -> bo
 
 
 def _fitted(
-    asked: Asked, how: Reading, rows: SortedSource, folder: Path, executor: Executor
+    asked: Asked, how: Reading, rows: SortedSource, folder: Place, executor: Executor
 ) -> Found:
     """Fit one column of x to sorted runs."""
     layout = how.layout()
@@ -233,7 +234,7 @@ def _fitted(
 
 
 def _fitted_by_leaves(
-    asked: Asked, how: Reading, rows: SortedSource, folder: Path, executor: Executor
+    asked: Asked, how: Reading, rows: SortedSource, folder: Place, executor: Executor
 ) -> Found:
     """Fit several columns of x to runs in any order."""
     layout = how.layout()

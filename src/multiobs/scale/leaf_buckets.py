@@ -5,12 +5,10 @@ Scores belong to rows, whose tuples lie in a leaf of every tree; they are bucket
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
-from multiobs._files import beside
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit import (
@@ -36,6 +34,7 @@ from multiobs.scale.ranges import Range, load
 from multiobs.scale.risks import added
 from multiobs.scale.runs import Layout, Run
 from multiobs.scale.scratch import Arrays, check_space, digest
+from multiobs.scale.storage import Place, written
 from multiobs.tuples import Windows
 
 
@@ -52,13 +51,13 @@ class BucketRun:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where buckets go.
     setting : LeafSetting
         What all passes share.
     """
 
-    folder: Path
+    folder: Place
     setting: LeafSetting
 
     def bucketed(self, number: int, run: CodedRun) -> Run:
@@ -87,7 +86,7 @@ class BucketRun:
             codes.append(each.codes)
         whole, leaves = np.concatenate(blocks, axis=1), np.concatenate(codes)
         n, starts = run.run.rows, recipe.forest.starts
-        with beside(target.path) as temporary, temporary.open("r+b") as file:
+        with written(target.path) as temporary, temporary.open("r+b") as file:
             for tree in range(run.trees):
                 order = np.argsort(leaves[:, tree], kind="stable")
                 key = leaves[order, tree] + float(starts[tree])
@@ -160,7 +159,7 @@ class ScoresOfBuckets:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where scores go.
     buckets : Buckets
         Rows by leaf.
@@ -170,7 +169,7 @@ class ScoresOfBuckets:
         Coefficients that weights were improved by.
     """
 
-    folder: Path
+    folder: Place
     buckets: Buckets
     fit: LinearFit
     first_fit: FloatArray | None
@@ -181,11 +180,11 @@ class ScoresOfBuckets:
         g = row_scores(replace(self.fit, problem=problem))
         order = np.argsort(number, kind="stable")
         block = np.concatenate([number[order][None].astype(np.float64), g[order].T])
-        with beside(self.path(which)) as temporary, temporary.open("wb") as file:
+        with written(self.path(which)) as temporary, temporary.open("wb") as file:
             file.write(np.ascontiguousarray(block).data)
         return {"rows": number.size}
 
-    def path(self, which: Range) -> Path:
+    def path(self, which: Range) -> Place:
         """Where the scores of a range are."""
         return self.folder / f"scores-{which.number:06d}.f64"
 
@@ -260,7 +259,7 @@ def leaf_ranges(sizes: IntArray, most: int) -> tuple[Range, ...]:
 
 
 def fit_buckets(
-    chosen: ChosenLeaves, runs: tuple[Run, ...], folder: Path, executor: Executor, *,
+    chosen: ChosenLeaves, runs: tuple[Run, ...], folder: Place, executor: Executor, *,
     alpha: float | None, errors: bool, dropped: int,
 ) -> Found:  # fmt: skip
     """Minimise the risk of all tuples of all leaves; parameters as in ``fit_leaves``."""

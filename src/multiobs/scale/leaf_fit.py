@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
-from multiobs._files import beside
 from multiobs._progress import progress
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, MomentRisk, Solution, Status, minimiser, ridge, with_ridge
@@ -35,6 +33,7 @@ from multiobs.scale.leaf_recipe import ChosenLeaves, LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun, CodeRun
 from multiobs.scale.runs import Run
 from multiobs.scale.scratch import Arrays, digest, kept
+from multiobs.scale.storage import Place, written
 from multiobs.sums import Plan, plan
 from multiobs.sums.scores import slope_of
 from multiobs.tuples import Windows
@@ -50,7 +49,7 @@ class LeafWork:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where finished parts are kept.
     setting : LeafSetting
         What all passes share.
@@ -66,7 +65,7 @@ class LeafWork:
         Who works.
     """
 
-    folder: Path
+    folder: Place
     setting: LeafSetting
     bundles: tuple[tuple[CodedRun, ...], ...]
     sizes: "np.typing.NDArray[np.int64]"
@@ -82,7 +81,7 @@ class LeafWork:
         share = self.rows / len(listed)
         return list(progress(done, self.rows, "rows", lambda part: share))
 
-    def table(self, name: str, function: TableOfRuns) -> Path:
+    def table(self, name: str, function: TableOfRuns) -> Place:
         """Sums of all leaves over all bundles, in a file."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
@@ -95,7 +94,7 @@ class LeafWork:
 @final
 @dataclass(frozen=True)
 class _Kept:
-    folder: Path
+    folder: Place
     function: Callable[[Any], dict[str, Any]]
 
     def __call__(self, task: tuple[int, Any]) -> Arrays:
@@ -103,13 +102,13 @@ class _Kept:
         return kept(self.folder / f"part-{number:06d}.npz", lambda: self.function(item))
 
 
-def _store(path: Path, array: "np.typing.NDArray[Any]") -> None:
-    with beside(path) as temporary, temporary.open("wb") as file:
+def _store(path: Place, array: "np.typing.NDArray[Any]") -> None:
+    with written(path) as temporary, temporary.open("wb") as file:
         np.save(file, array)
 
 
 def coded_work(
-    recipe: LeafRecipe, runs: tuple[Run, ...], folder: Path, executor: Executor
+    recipe: LeafRecipe, runs: tuple[Run, ...], folder: Place, executor: Executor
 ) -> LeafWork:
     """Find the leaves of all rows.
 
@@ -119,7 +118,7 @@ def coded_work(
         Forest and pilots.
     runs : tuple of Run
         All rows.
-    folder : Path
+    folder : Place
         Where finished parts are kept.
     executor : Executor
         Who works.
@@ -140,7 +139,7 @@ def coded_work(
 
 
 def fit_leaves(
-    chosen: ChosenLeaves, runs: tuple[Run, ...], folder: Path, executor: Executor, *,
+    chosen: ChosenLeaves, runs: tuple[Run, ...], folder: Place, executor: Executor, *,
     alpha: float | None, errors: bool, dropped: int,
 ) -> Found:  # fmt: skip
     """Minimise the risk of all tuples of all leaves.
@@ -151,7 +150,7 @@ def fit_leaves(
         What is done with the rows.
     runs : tuple of Run
         The rows.
-    folder : Path
+    folder : Place
         Where finished parts are kept.
     executor : Executor
         Who works.

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -13,15 +12,17 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.inference import Leverages, scores_of_rows
 from multiobs.scale.leaf_recipe import LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun
+from multiobs.scale.storage import Place
 from multiobs.statistics.kernels import constant
 from multiobs.sums.leaves import LeafRows, LeafSums, LeafTask, Partners, jet_columns
 from multiobs.sums.scores import Term
 
 
 @lru_cache(maxsize=4)
-def stored(path: Path) -> "np.typing.NDArray[Any]":
+def stored(path: Place) -> "np.typing.NDArray[Any]":
     """An array that all passes share; read once by every process."""
-    found: np.typing.NDArray[Any] = np.load(path, allow_pickle=False)
+    with path.open("rb") as file:
+        found: np.typing.NDArray[Any] = np.load(file, allow_pickle=False)
     return found
 
 
@@ -60,14 +61,14 @@ class LeafSetting:
     ----------
     recipe : LeafRecipe
         Forest, pilots and class.
-    sizes : Path
+    sizes : Place
         Number of rows in every leaf.
     first_fit : ndarray (p,) or None
         Coefficients that weights are improved by.
     """
 
     recipe: LeafRecipe
-    sizes: Path
+    sizes: Place
     first_fit: FloatArray | None = None
 
     def size(self) -> tuple[FloatArray, ...]:
@@ -155,14 +156,14 @@ class RiskOfRuns:
         Kernel of each of the powers; one more for the weight of all tuples.
     powers : tuple of int
         The powers.
-    table : Path
+    table : Place
         Sums of :class:`TableOfRuns` over all rows.
     """
 
     setting: LeafSetting
     tasks: tuple[LeafTask, ...]
     powers: tuple[int, ...]
-    table: Path
+    table: Place
 
     def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:
         """Tensor of each power, weight of all tuples, and Σ z z' of the rows' tuples."""
@@ -202,7 +203,7 @@ class ScoresOfRuns:
         Derivative of the loss at the fitted coefficients.
     known : Leverages
         Of all rows.
-    table : Path
+    table : Place
         Sums of :class:`TableOfRuns` over all rows.
     inverse : ndarray (p, p) or None
         Of the variance of all scores, by which their shares in it are summed.
@@ -211,7 +212,7 @@ class ScoresOfRuns:
     setting: LeafSetting
     terms: tuple[Term, ...]
     known: Leverages
-    table: Path
+    table: Place
     inverse: FloatArray | None = None
 
     def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
-from multiobs._files import beside
 from multiobs._types import IntArray
 from multiobs.scale.columns import Rows
 from multiobs.scale.forest import fold_of
 from multiobs.scale.leaf_recipe import LeafRecipe, Moved
 from multiobs.scale.runs import Run
 from multiobs.scale.scratch import kept
+from multiobs.scale.storage import Place, written
 
 CHUNK = 1 << 15  # rows at once: what is made of them stays near the processor
 
@@ -37,7 +36,7 @@ class CodedRun:
     ----------
     run : Run
         The rows.
-    path : Path
+    path : Place
         Labels, offsets and leaves.
     labels, trees : int
         Columns of y, and of leaves.
@@ -46,7 +45,7 @@ class CodedRun:
     """
 
     run: Run
-    path: Path
+    path: Place
     labels: int
     trees: int
     located: bool
@@ -54,7 +53,7 @@ class CodedRun:
     def write(self, pieces: Iterator[tuple[int, Coded]]) -> None:
         """Write the pieces, each with the number of its first row."""
         n, wide = self.run.rows, self.labels + int(self.located)
-        with beside(self.path) as temporary, temporary.open("r+b") as file:
+        with written(self.path) as temporary, temporary.open("r+b") as file:
             for first, piece in pieces:
                 columns = list(piece.moved.labels.T)
                 if piece.moved.offset is not None:
@@ -96,13 +95,13 @@ class CodeRun:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where leaves are kept.
     recipe : LeafRecipe
         Forest and pilots.
     """
 
-    folder: Path
+    folder: Place
     recipe: LeafRecipe
 
     def coded(self, number: int, run: Run) -> CodedRun:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, final
 
 from multiobs import _check
@@ -15,6 +14,7 @@ from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import opened, scratch_folder
 from multiobs.scale.sorting import Reading, SortedSource, columns_of, sort_source
 from multiobs.scale.sources import open_source
+from multiobs.scale.storage import Place, staging
 
 
 @final
@@ -59,7 +59,7 @@ class Ready:
         What was read.
     rows : SortedSource
         The rows.
-    folder : Path
+    folder : Place
         Where finished parts are kept.
     executor : Executor
         Who works.
@@ -67,7 +67,7 @@ class Ready:
 
     how: Reading
     rows: SortedSource
-    folder: Path
+    folder: Place
     executor: Executor
 
 
@@ -91,7 +91,7 @@ def ready(job: Job, replicated: bool = False) -> Iterator[Ready]:
     above = scratch_folder(job.scratch)
     most = job.most
     with (
-        open_source(job.source, most, above) as found,
+        open_source(job.source, most, staging(above)) as found,
         engine_of(job.engine, job.client, job.n_jobs) as executor,
     ):
         columns = columns_of(found, job.x, job.y, job.sample_weight, job.groups)

@@ -3,16 +3,15 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import IO, Any, Literal, final
 
 import numpy as np
 
-from multiobs._files import beside
 from multiobs._types import FloatArray, IntArray
 from multiobs.scale.columns import Columns, Levels, Rows, gathered, replicated, rows_of
 from multiobs.scale.scratch import kept
 from multiobs.scale.sources import Part
+from multiobs.scale.storage import Place, written
 from multiobs.tuples import order_by
 
 Missing = Literal["refuse", "drop"]
@@ -82,7 +81,7 @@ class Layout:
 class Run:
     """A sorted run on disk."""
 
-    path: Path
+    path: Place
     rows: int
     layout: Layout
 
@@ -109,7 +108,7 @@ class Column:
     A file mapped into memory would count as memory in use, all of it, wherever it is looked at.
     """
 
-    path: Path
+    path: Place
     offset: int
     rows: int
 
@@ -145,7 +144,7 @@ class Sorting:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where runs go.
     columns, levels, layout
         What is read, the values of the key columns, and how rows lie in a run.
@@ -163,7 +162,7 @@ class Sorting:
         Of the sample.
     """
 
-    folder: Path
+    folder: Place
     columns: Columns
     levels: Levels
     layout: Layout
@@ -258,7 +257,7 @@ def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
         np.minimum(low, block.min(axis=1), out=low)
         np.maximum(high, block.max(axis=1), out=high)
         name = f"run-{number:06d}-{len(names):04d}.f64"
-        with beside(how.folder / name) as temporary, temporary.open("wb") as file:
+        with written(how.folder / name) as temporary, temporary.open("wb") as file:
             file.write(block.data)  # a full disk is an error with a number, unlike with tofile
         names.append(name)
         if rows.key is not None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from multiobs._files import beside
+from multiobs.scale.storage import Place, make_folder, place_of, remove, written
 
 Arrays = dict[str, npt.NDArray[Any]]
 FORMAT = 1  # of the files below
@@ -37,7 +37,7 @@ def digest(*content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def kept(path: Path, make: Callable[[], Mapping[str, Any]]) -> Arrays:
+def kept(path: Place, make: Callable[[], Mapping[str, Any]]) -> Arrays:
     """Arrays of a finished part, or make them and keep them.
 
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -47,27 +47,27 @@ def kept(path: Path, make: Callable[[], Mapping[str, Any]]) -> Arrays:
     array([1.])
     """
     if not path.exists():
-        with beside(path) as temporary, temporary.open("wb") as file:
+        with written(path) as temporary, temporary.open("wb") as file:
             arrays: Any = {name: np.asarray(value) for name, value in make().items()}
             np.savez(file, **arrays)
-    with np.load(path, allow_pickle=False) as found:
+    with path.open("rb") as whole, np.load(whole, allow_pickle=False) as found:
         return {name: found[name] for name in found.files}
 
 
-def scratch_folder(folder: str | os.PathLike[str] | None) -> Path:
-    """Where files go: the user's folder, or the system's for temporary files."""
-    found = Path(tempfile.gettempdir() if folder is None else folder)
-    found.mkdir(parents=True, exist_ok=True)
+def scratch_folder(folder: str | os.PathLike[str] | None) -> Place:
+    """Where files go: the user's folder or storage, or the system's folder for temporary files."""
+    found = place_of(tempfile.gettempdir() if folder is None else folder)
+    make_folder(found)
     return found
 
 
 @contextmanager
-def opened(above: Path, name: str, keep: bool) -> Iterator[Path]:
+def opened(above: Place, name: str, keep: bool) -> Iterator[Place]:
     """Give the folder of one fit; removed when all went well, unless it is to be kept.
 
     Parameters
     ----------
-    above : Path
+    above : Path or Remote
         Where to put it.
     name : str
         Digest of all that the fit depends on: a second attempt finds what the first left.
@@ -75,7 +75,7 @@ def opened(above: Path, name: str, keep: bool) -> Iterator[Path]:
         Whether it stays.
     """
     here = above / f"multiobs-{name}"
-    here.mkdir(exist_ok=True)
+    make_folder(here)
     with _alone(here):
         _describe(here, name)
         try:
@@ -90,12 +90,15 @@ def opened(above: Path, name: str, keep: bool) -> Iterator[Path]:
                 "another folder with scratch=",
             ) from error
     if not keep:
-        shutil.rmtree(here)
+        remove(here)
 
 
 @contextmanager
-def _alone(here: Path) -> Iterator[None]:
-    """Hold the folder for this process."""
+def _alone(here: Place) -> Iterator[None]:
+    """Hold the folder for this process; other storage has no locks."""
+    if not isinstance(here, Path):
+        yield
+        return
     try:
         import fcntl
     except ImportError:  # no locks of this kind on Windows
@@ -111,23 +114,25 @@ def _alone(here: Path) -> Iterator[None]:
         yield
 
 
-def _describe(here: Path, name: str) -> None:
+def _describe(here: Place, name: str) -> None:
     target = here / "manifest.json"
     if not target.exists():
-        with beside(target) as temporary:
+        with written(target) as temporary:
             temporary.write_text(json.dumps({"digest": name, "multiobs": version("multiobs")}))
 
 
-def check_space(here: Path, needed: int) -> None:
+def check_space(here: Place, needed: int) -> None:
     """Refuse to begin what cannot be finished.
 
     Parameters
     ----------
-    here : Path
-        The folder that will hold the files.
+    here : Path or Remote
+        The folder that will hold the files; nobody knows how much room other storage has.
     needed : int
         Bytes.
     """
+    if not isinstance(here, Path):
+        return
     present = sum(each.stat().st_size for each in here.rglob("*") if each.is_file())
     free = shutil.disk_usage(here).free + present
     if needed > free:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -23,6 +22,7 @@ from multiobs.scale.runs import (
 )
 from multiobs.scale.scratch import check_space, digest
 from multiobs.scale.sources import Part, Source
+from multiobs.scale.storage import Place
 
 
 @final
@@ -113,7 +113,7 @@ def columns_of(
     return Columns(numeric, matched, tuple(y), weight, groups)
 
 
-def sort_source(source: Source, how: Reading, folder: Path, executor: Executor) -> SortedSource:
+def sort_source(source: Source, how: Reading, folder: Place, executor: Executor) -> SortedSource:
     """Sort every piece, or find those that have been sorted already.
 
     Parameters
@@ -122,7 +122,7 @@ def sort_source(source: Source, how: Reading, folder: Path, executor: Executor) 
         What is read.
     how : Reading
         And how.
-    folder : Path
+    folder : Path or Remote
         Where the runs go.
     executor : Executor
         Who sorts.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, final
 
 from multiobs._progress import progress
@@ -11,6 +10,7 @@ from multiobs.scale.executors import Executor
 from multiobs.scale.ranges import Range, Stretch, load
 from multiobs.scale.runs import Run
 from multiobs.scale.scratch import Arrays, kept
+from multiobs.scale.storage import Place
 
 
 @final
@@ -20,7 +20,7 @@ class Work:
 
     Attributes
     ----------
-    folder : Path
+    folder : Place
         Where finished ranges are kept.
     runs : tuple of Run
         Sorted rows.
@@ -30,7 +30,7 @@ class Work:
         How many there are.
     """
 
-    folder: Path
+    folder: Place
     runs: tuple[Run, ...]
     ranges: tuple[Range, ...]
     rows: int
@@ -82,7 +82,7 @@ class Pass:
 @final
 @dataclass(frozen=True)
 class _Task:
-    folder: Path
+    folder: Place
     runs: tuple[Run, ...]
     computed: Pass
 
