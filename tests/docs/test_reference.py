@@ -21,6 +21,8 @@ FOR_OTHER_ROOMS = {
     "samplers": "Reach column_scales for_group narrowest reach resolve takes_replicates "
     "settled_for",
     "baselines": "plug_in",
+    "scale": "bytes_of",
+    "scoring": "FixedLoss HeldOut level_of",
     "report": "Chart Layer Section TableBlock",
 }
 
@@ -81,6 +83,12 @@ def test_what_a_public_room_exports_is_in_the_reference(room: str) -> None:
             continue
         known = f"multiobs.{room}.{name}" in NAMES
         assert known != (name in FOR_OTHER_ROOMS.get(room, "").split()), name
+
+
+def test_every_name_of_the_package_is_in_the_reference() -> None:
+    names = [name for name in multiobs.__all__ if not inspect.ismodule(getattr(multiobs, name))]
+    assert len(names) > 5
+    assert not [name for name in names if f"multiobs.{name}" not in NAMES]
 
 
 def test_pages_of_the_reference_name_the_room_they_describe() -> None:

