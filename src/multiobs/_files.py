@@ -14,10 +14,10 @@ _UNFINISHED = ".unfinished"
 
 
 @contextmanager
-def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+def beside(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Path]:
     """Give a temporary path in the directory of ``path``; rename it to ``path`` when all went well.
 
-    The new file is on the disk before it gets its name. It has the permissions of the file it
+    A durable file is on the disk before it gets its name. It has the permissions of the file it
     replaces, or those of any other new file. What writers of the same file left behind when they
     were killed is removed.
 
@@ -25,6 +25,9 @@ def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     path : path-like
         The file to write. Its directory is made if it is missing; a link keeps pointing at it.
+    durable : bool
+        Whether to wait until it is on the disk. What can be made again need not survive a power
+        cut, only the death of its writer.
 
     Yields
     ------
@@ -48,12 +51,14 @@ def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with suppress(FileNotFoundError):
             temporary.chmod(target.stat().st_mode & 0o777)
-        _to_disk(temporary)
+        if durable:
+            _to_disk(temporary)
         if sys.platform == "win32":  # an open file cannot be renamed there
             os.close(handle)
             handle = -1
         os.replace(temporary, target)
-        _to_disk(target.parent)
+        if durable:
+            _to_disk(target.parent)
     finally:
         if handle >= 0:
             os.close(handle)

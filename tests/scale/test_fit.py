@@ -190,19 +190,6 @@ def test_what_needs_all_rows_says_so(rows, table):
         bare.summary()
 
 
-def test_joint_tests_of_a_fit_by_parts(rows, table):
-    x, y = rows("plain", 3000)
-    frame = table(x, y, g=np.random.default_rng(0).choice(["a", "b", "c"], 3000))
-    one = fit(frame, "x", "y", ranges=3, transport=None, engine=Serial())
-    inside = MultiObservationRegressor("variance", transport=None, random_state=0)
-    inside.fit(x[:, None], y)
-    assert one.test_constant().p_value == pytest.approx(inside.test_constant().p_value, rel=1e-6)
-    joint = fit(frame, ["x", "g"], "y", ranges=3, transport=None, engine=Serial())
-    found = joint.test_constant()
-    assert found.p_value < 0.05
-    assert 0.0 <= joint.wald_test(np.eye(4)[1:]).p_value <= 1.0
-
-
 def test_the_sample_does_not_follow_rows_that_were_drawn_with_the_same_seed():
     pa = pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)

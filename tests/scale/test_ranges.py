@@ -10,7 +10,7 @@ from multiobs.samplers import Reach
 from multiobs.scale.columns import Columns
 from multiobs.scale.ranges import cut, load
 from multiobs.scale.runs import Layout, Sorting, merged_sample, sort_part
-from multiobs.scale.sources import TablePart
+from multiobs.scale.sources import table_part
 
 
 def sorted_parts(folder, tables, *, keyed=False, most=37, rate=1.0, missing="refuse"):
@@ -18,7 +18,7 @@ def sorted_parts(folder, tables, *, keyed=False, most=37, rate=1.0, missing="ref
     levels = ((0, 1, 2),) if keyed else ()
     layout = Layout(keyed, 1, False)
     how = Sorting(folder, columns, levels, layout, missing, False, most, rate, 10**6, 0)
-    parts = [TablePart(f"table {i}", t, t.num_rows, t.nbytes) for i, t in enumerate(tables)]
+    parts = [table_part(f"table {i}", t) for i, t in enumerate(tables)]
     return [sort_part((how, i, part, part.stamp())) for i, part in enumerate(parts)]
 
 

@@ -108,8 +108,11 @@ class Inference:
 
     def constant(self) -> TestResult:
         """Test that the fitted statistic is the same at all rows."""
-        problem = self.fit.problem
-        R = varying_directions(some_rows(self.fit.design.features(problem.X)))
+        problem, design = self.fit.problem, self.fit.design
+        if self.by_parts and design.transformer is None and design.intercept:
+            R = np.eye(design.n_columns)[1:]  # a rare category may be missing in the sample of rows
+        else:
+            R = varying_directions(some_rows(design.features(problem.X)))
         if R.shape[0] == 0:
             raise ValueError("the features must vary over the rows, got constant ones only")
         return self._test(R, np.zeros(R.shape[0]), f"{problem.statistic!r} is constant in x")

@@ -1,6 +1,5 @@
 """Fits of files larger than memory: sorted runs, value ranges, risks that add up."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from multiobs.scale.opening import Job, names, ready
 from multiobs.scale.ranges import cut
 from multiobs.scale.risks import RiskOfRange, Summed, summed
 from multiobs.scale.runs import Missing
-from multiobs.scale.scratch import digest
+from multiobs.scale.scratch import digest, named
 from multiobs.scale.sorting import Reading, SortedSource
 from multiobs.scale.storage import Place
 from multiobs.scale.work import Pass, Work
@@ -170,12 +169,6 @@ class Asked:
     ranges: int | None
     memory: int
 
-    def name(self) -> str:
-        """Digest, of the code of a user's own functions, too."""
-        import cloudpickle
-
-        return hashlib.sha256(cloudpickle.dumps(self)).hexdigest()[:20]
-
 
 def _replicated(statistic: Statistic, sampler: str | Sampler, labels: int) -> bool:
     """Whether columns of y are labels at the same x; refuse any other number of columns."""
@@ -210,7 +203,7 @@ def _fitted(
         sample.rows.x[:, 0],
         asked.ranges or max(len(rows.runs), -(-rows.rows // how.most)),
     )
-    work = Work(folder / asked.name(), rows.runs, edges, rows.rows)
+    work = Work(folder / named(asked), rows.runs, edges, rows.rows)
     fitted = _minimised(asked, chosen, work, executor)
     errors = None
     if asked.wanted.errors:
@@ -248,7 +241,7 @@ def _fitted_by_leaves(
     chosen = choose_leaves(asked.wanted, sample, encoding, keys=keys, most=most)
     fitted = fit_leaves if chosen.recipe.in_moments() else fit_buckets
     return fitted(
-        chosen, rows.runs, folder / asked.name(), executor,
+        chosen, rows.runs, folder / named(asked), executor,
         alpha=asked.alpha, errors=asked.wanted.errors, dropped=rows.dropped,
     )  # fmt: skip
 

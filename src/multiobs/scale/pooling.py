@@ -24,7 +24,7 @@ from multiobs.scale.opening import Job, Ready, names, ready
 from multiobs.scale.ranges import Stretch, cut
 from multiobs.scale.recipe import Recipe, anchored
 from multiobs.scale.runs import Missing
-from multiobs.scale.scratch import Arrays, digest
+from multiobs.scale.scratch import Arrays, named
 from multiobs.scale.work import Pass, Work
 from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
@@ -179,8 +179,7 @@ def _of_ranges(
     keys = np.zeros(sample.rows.size) if sample.rows.key is None else sample.rows.key
     count = ranges or max(len(rows.runs), -(-rows.rows // at.how.most))
     edges = cut(keys.astype(np.float64), sample.rows.x[:, 0], count)
-    name = digest("pooled", repr(wanted.request), count)
-    work = Work(at.folder / name, rows.runs, edges, rows.rows)
+    work = Work(at.folder / named(("pooled", wanted, count)), rows.runs, edges, rows.rows)
     yield from work.each(
         Pass("ranges", recipe, recipe.before, recipe.after, PooledOfRange(kernels)), at.executor
     )
@@ -257,7 +256,7 @@ def _of_leaves(
             "pooled observations in several columns by parts need a kernel of moments, got "
             f"{recipe.statistic!r}"
         )
-    work = coded_work(recipe, rows.runs, at.folder / digest("pooled"), at.executor)
+    work = coded_work(recipe, rows.runs, at.folder / named(("pooled", wanted, most)), at.executor)
     m, s = recipe.statistic.arity, recipe.statistic.n_columns
     tasks = (*(LeafTask(h, 0) for h in kernels), LeafTask(constant(1.0, m, s), 1))
     table = work.table("table-pooled", TableOfRuns(work.setting, tasks))

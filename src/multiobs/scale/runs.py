@@ -9,9 +9,9 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.scale.columns import Columns, Levels, Rows, gathered, replicated, rows_of
-from multiobs.scale.scratch import kept
+from multiobs.scale.scratch import Arrays, kept
 from multiobs.scale.sources import Part
-from multiobs.scale.storage import Place, written
+from multiobs.scale.storage import Place, remove, size_of, written
 from multiobs.tuples import order_by
 
 Missing = Literal["refuse", "drop"]
@@ -84,6 +84,10 @@ class Run:
     path: Place
     rows: int
     layout: Layout
+
+    def whole(self) -> bool:
+        """Whether all of it is there."""
+        return size_of(self.path) == 8 * self.layout.width * self.rows
 
     def column(self, which: int) -> "Column":
         """One sorted column, to be bisected."""
@@ -213,7 +217,15 @@ class Sorted:
 def sort_part(task: tuple[Sorting, int, Part, str]) -> Sorted:
     """Sort one piece, or find that it has been sorted already."""
     how, number, part, stamp = task
-    found = kept(how.folder / f"part-{number:06d}.npz", lambda: _sort(how, number, part, stamp))
+    path = how.folder / f"part-{number:06d}.npz"
+    found = _known(how, kept(path, lambda: _sort(how, number, part, stamp)))
+    if not all(run.whole() for run in found.runs):  # a power cut: runs are not synced
+        remove(path)
+        found = _known(how, kept(path, lambda: _sort(how, number, part, stamp)))
+    return found
+
+
+def _known(how: Sorting, found: Arrays) -> Sorted:
     meta = json.loads(str(found["meta"]))
     runs = tuple(
         Run(how.folder / name, rows, how.layout)

@@ -17,7 +17,7 @@ from multiobs.scale.opening import Job, Ready, names, ready
 from multiobs.scale.ranges import Stretch, cut
 from multiobs.scale.recipe import Encoding, anchored
 from multiobs.scale.runs import Missing
-from multiobs.scale.scratch import digest
+from multiobs.scale.scratch import named
 from multiobs.scale.work import Pass, Work
 from multiobs.scoring import FixedLoss, HeldOut, level_of
 from multiobs.statistics import Statistic
@@ -104,8 +104,7 @@ def _scored(model: MultiObservationRegressor, at: Ready, columns: tuple[str, ...
         level = level_of(statistic.loss, sample.x, labels)
     encoding = encoding_of(at.how.columns, rows.levels, columns)
     task = LossOfRange(model, columns, encoding, level)
-    name = digest("score", repr(statistic), np.asarray(model.coef_).tolist(), model.intercept_)
-    work = Work(at.folder / name, rows.runs, edges, rows.rows)
+    work = Work(at.folder / named(task), rows.runs, edges, rows.rows)
     plan = Built(statistic, sampler, far)
     found = work.over(Pass("losses", plan, 0, 1, task), at.executor)
     total = sum(float(part.get("loss", 0.0)) for part in found)

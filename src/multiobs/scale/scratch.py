@@ -2,7 +2,8 @@
 
 A part is reused if, and only if, nothing it was made from has changed: names are digests of the
 inputs' stamps, of the parameters and of the package's version.  Files are written beside their
-target and renamed, so whatever is found under a name is whole.
+target and renamed, so whatever is found under a name is whole, but for a power cut: what that cut
+short is made again.
 """
 
 import errno
@@ -12,10 +13,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +39,17 @@ def digest(*content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
+def named(content: Any) -> str:
+    """Name of any object by all that is in it, the code of a user's own functions included.
+
+    >>> named((1, abs)) == named((1, abs)), named((1, abs)) == named((1, max))
+    (True, False)
+    """
+    import cloudpickle
+
+    return hashlib.sha256(cloudpickle.dumps(content)).hexdigest()[:20]
+
+
 def kept(path: Place, make: Callable[[], Mapping[str, Any]]) -> Arrays:
     """Arrays of a finished part, or make them and keep them.
 
@@ -46,11 +59,19 @@ def kept(path: Place, make: Callable[[], Mapping[str, Any]]) -> Arrays:
     >>> again["a"]
     array([1.])
     """
-    if not path.exists():
-        with written(path) as temporary, temporary.open("wb") as file:
-            arrays: Any = {name: np.asarray(value) for name, value in make().items()}
+    if path.exists():
+        with suppress(EOFError, ValueError, BadZipFile), path.open("rb") as file:
+            return _arrays(file)
+    with written(path) as temporary:
+        arrays: Any = {name: np.asarray(value) for name, value in make().items()}
+        with temporary.open("w+b") as file:
             np.savez(file, **arrays)
-    with path.open("rb") as whole, np.load(whole, allow_pickle=False) as found:
+            file.seek(0)
+            return _arrays(file)
+
+
+def _arrays(file: IO[bytes]) -> Arrays:
+    with np.load(file, allow_pickle=False) as found:
         return {name: found[name] for name in found.files}
 
 

@@ -63,8 +63,7 @@ class Reading:
 
     def name(self, source: Source) -> str:
         """Digest of all that the runs depend on."""
-        stamps = [part.stamp() for part in source.parts]
-        return digest("runs", stamps, repr(self))
+        return digest("runs", source.stamps, repr(self))
 
 
 @final
@@ -131,7 +130,6 @@ def sort_source(source: Source, how: Reading, folder: Place, executor: Executor)
     repeats = len(how.columns.y) if how.replicated else 1
     guess = source.guess(len(how.columns.names)) * repeats
     check_space(folder, 8 * layout.width * guess)
-    stamps = [part.stamp() for part in source.parts]  # before anything is read
     levels = _levels(source.parts, how.columns, executor)
     task = Sorting(
         folder=folder,
@@ -145,7 +143,7 @@ def sort_source(source: Source, how: Reading, folder: Place, executor: Executor)
         sample=how.sample,
         seed=how.seed,
     )
-    pairs = zip(source.parts, stamps, strict=True)
+    pairs = zip(source.parts, source.stamps, strict=True)
     tasks = [(task, i, part, stamp) for i, (part, stamp) in enumerate(pairs)]
     found: list[Sorted] = list(
         progress(executor.map(sort_part, tasks), guess, "rows", lambda part: part.rows)

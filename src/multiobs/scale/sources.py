@@ -6,10 +6,12 @@ batch at a time.
 
 import hashlib
 import os
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, final
@@ -89,43 +91,47 @@ class FilePart(Part):
             raise ValueError(f"{self.path} must be a whole, readable file: {error}") from error
 
     def stamp(self) -> str:
-        return f"{self.known} {self.name}" if self.known else f"{self.name} {file_stamp(self.path)}"
+        if self.known:
+            return self.known + self.name.removeprefix(self.path)
+        return f"{self.name} {file_stamp(self.path)}"
 
 
 @final
 @dataclass(frozen=True)
 class TablePart(Part):
-    """A table in memory."""
+    """A table in memory, which nobody can change."""
 
     name: str
     table: Any
     rows: int | None
     size: int
+    content: str  # digest of its values
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
         yield from self.table.select(columns).to_batches(max_chunksize=BATCH)
 
     def stamp(self) -> str:
-        return f"{self.table.schema}-{self.rows}-{self.size}"
+        return self.content
 
 
 @final
 @dataclass(frozen=True)
 class QueryPart(Part):
-    """The answer to an SQL query, as DuckDB streams it."""
+    """The answer to an SQL query, as DuckDB streams it.
+
+    Whatever the query reads may change between two answers, so its stamp is a digest of the answer:
+    another pass over it, a small part of the time of a sort.
+    """
 
     name: str
     query: Query
+    columns: tuple[str, ...]
     rows: int | None = None
     size: int = 0
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
-        import duckdb
-
-        read_only = self.query.database != ":memory:"
-        with duckdb.connect(self.query.database, read_only=read_only) as connection:
-            quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-            found = connection.sql(f"SELECT {quoted} FROM ({self.query.sql})")
+        with _connected(self.query) as connection:
+            found = connection.sql(f"SELECT {_quoted(columns)} FROM ({self.query.sql})")
             try:
                 reader: Any = found.to_arrow_reader(BATCH)
             except AttributeError:  # duckdb 1
@@ -133,8 +139,22 @@ class QueryPart(Part):
             yield from reader
 
     def stamp(self) -> str:
-        known = self.query.database != ":memory:"
-        return f"{self.query.sql} {file_stamp(self.query.database) if known else ''}"
+        with _connected(self.query) as connection:
+            found = connection.sql(
+                f"SELECT count(*), sum(hash({_quoted(self.columns)})::HUGEINT) "
+                f"FROM ({self.query.sql})"
+            ).fetchall()
+        return f"{self.query.sql} {found[0]}"
+
+
+def _connected(query: Query) -> Any:
+    import duckdb
+
+    return duckdb.connect(query.database, read_only=query.database != ":memory:")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 @final
@@ -173,6 +193,11 @@ class Source:
 
     parts: tuple[Part, ...]
     schema: Any
+
+    @cached_property
+    def stamps(self) -> tuple[str, ...]:
+        """Stamp of each piece when it was first asked for: before anything is read."""
+        return tuple(part.stamp() for part in self.parts)
 
     @property
     def rows(self) -> int | None:
@@ -219,11 +244,12 @@ def open_source(source: Any, most: int, scratch: Path) -> Iterator[Source]:
     if not is_lazy_frame(source):
         yield _source(source, most)
         return
-    name = hashlib.sha256(source.serialize()).hexdigest()[:16]
-    staged = scratch / f"multiobs-{name}.parquet"
+    staged = scratch / f"multiobs-{secrets.token_hex(8)}.parquet"
     try:
         source.sink_parquet(staged)
-        yield _source(staged, most, name)
+        with staged.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        yield _source(staged, most, content)
     finally:
         staged.unlink(missing_ok=True)
 
@@ -234,7 +260,7 @@ def _source(source: Any, most: int, stamp: str = "") -> Source:
 
     if isinstance(source, Query):
         schema, rows = _described(source)
-        return Source((QueryPart("query", source, rows),), schema)
+        return Source((QueryPart("query", source, tuple(schema.names), rows),), schema)
     if is_dask_frame(source):
         pieces = zip(source.to_delayed(), source.__dask_keys__(), strict=True)
         parts = tuple(
@@ -242,8 +268,10 @@ def _source(source: Any, most: int, stamp: str = "") -> Source:
             for i, (piece, name) in enumerate(pieces)
         )
         return Source(parts, pa.Schema.from_pandas(source._meta, preserve_index=False))
+    if isinstance(source, ds.InMemoryDataset):
+        source = source.to_table()
     if isinstance(source, pa.Table):
-        return Source((TablePart("table", source, source.num_rows, source.nbytes),), source.schema)
+        return Source((table_part("table", source),), source.schema)
     if isinstance(source, ds.Dataset):
         fragments = list(source.get_fragments())
     else:
@@ -254,11 +282,22 @@ def _source(source: Any, most: int, stamp: str = "") -> Source:
     return Source(cut, fragments[0].physical_schema)
 
 
+def table_part(name: str, table: Any) -> TablePart:
+    """A table in memory as a piece of a source."""
+    import pyarrow as pa
+
+    content = hashlib.sha256()
+    for batch in table.to_batches(max_chunksize=BATCH):
+        with pa.BufferOutputStream() as sink:
+            with pa.ipc.new_stream(sink, batch.schema) as writer:  # dictionaries included
+                writer.write_batch(batch)
+            content.update(sink.getvalue())
+    return TablePart(name, table, table.num_rows, table.nbytes, content.hexdigest())
+
+
 def _described(query: Query) -> tuple[Any, int]:
     """Types of the columns of a query, and how many rows it has."""
-    import duckdb
-
-    with duckdb.connect(query.database, read_only=query.database != ":memory:") as connection:
+    with _connected(query) as connection:
         schema = connection.sql(f"SELECT * FROM ({query.sql}) LIMIT 0").to_arrow_table().schema
         counted = connection.sql(f"SELECT count(*) FROM ({query.sql})").fetchall()
         return schema, int(counted[0][0])

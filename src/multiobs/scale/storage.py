@@ -65,6 +65,10 @@ class Remote:
         """Whether there is such a file."""
         return bool(self.storage.exists(self.url))
 
+    def size(self) -> int:
+        """Bytes of the file."""
+        return int(self.storage.size(self.url))
+
     def open(self, mode: str = "rb", buffering: int = -1) -> Any:
         """Open a file for reading: only the bytes that are asked for are fetched."""
         return self.storage.open(self.url, mode, cache_type="none")
@@ -85,6 +89,13 @@ def place_of(folder: str | os.PathLike[str]) -> Place:
     return Path(name.removeprefix("file://"))
 
 
+def size_of(place: Place) -> int:
+    """Bytes of a file; none if there is no such file."""
+    if not place.exists():
+        return 0
+    return place.stat().st_size if isinstance(place, Path) else place.size()
+
+
 def make_folder(place: Place) -> None:
     """Make a folder, if it is missing."""
     if isinstance(place, Path):
@@ -99,8 +110,10 @@ def staging(place: Place) -> Path:
 
 
 def remove(place: Place) -> None:
-    """Remove a folder and all that is in it."""
-    if isinstance(place, Path):
+    """Remove a file, or a folder and all that is in it."""
+    if isinstance(place, Path) and place.is_file():
+        place.unlink()
+    elif isinstance(place, Path):
         shutil.rmtree(place)
     elif place.exists():
         place.storage.rm(place.url, recursive=True)
@@ -116,7 +129,7 @@ def written(place: Place) -> Iterator[Path]:
         The file to write.
     """
     if isinstance(place, Path):
-        with beside(place) as temporary:
+        with beside(place, durable=False) as temporary:
             yield temporary
         return
     with tempfile.TemporaryDirectory() as folder:
