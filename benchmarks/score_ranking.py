@@ -4,12 +4,10 @@ Part one: the true statistic of the paper's laws against the same 10 % too high.
 whose variance changes with x: NGBoost (when installed),
 regression on residuals and a constant, whose order by score is compared with their order by mean
 squared error to the truth. A trial is one held-out sample of n rows; the models of part two are
-trained on a few samples of n rows and each is judged on several held-out ones. Part three, in many
-columns: the true variance against the same times 1.1 and 0.9, and how often calibration tests
-reject the truth, where the mean moves with every column, with and without interactions.
+trained on a few samples of n rows and each is judged on several held-out ones. Many columns:
+``benchmarks/score_columns.py``.
 
     python -m benchmarks.score_ranking --trials 200
-    python -m benchmarks.score_ranking --columns --trials 40
 """
 
 import argparse
@@ -131,68 +129,13 @@ def contest(variance: Curve, n: int, fits: int, per_fit: int) -> dict[str, objec
     }
 
 
-def additive(X: np.ndarray) -> np.ndarray:
-    return 2.0 * X.sum(axis=1) + 2.0 * np.sin(2.0 * np.pi * X[:, 0])
-
-
-def product(X: np.ndarray) -> np.ndarray:
-    return 2.0 * X.sum(axis=1) + 6.0 * X[:, 0] * X[:, -1]
-
-
-def friedman(X: np.ndarray) -> np.ndarray:
-    a, b, c, *rest = (X[:, j % X.shape[1]] for j in range(5))
-    return 5.0 * np.sin(np.pi * a * b) + 10.0 * (c - 0.5) ** 2 + 5.0 * rest[0] + 2.5 * rest[1]
-
-
-MEANS = {"additive": additive, "product": product, "friedman": friedman}
-DIMENSIONS = (1, 2, 5, 10, 20)
-
-
-def many_columns(mean: Curve, d: int, n: int, trials: int) -> dict[str, float]:
-    """Share of trials in which the true variance wins, and in which it is called uncalibrated."""
-    wins: dict[str, float] = {}
-    for trial in range(trials):
-        rng = np.random.default_rng([4, d, trial])
-        X = rng.random((n, d))
-        truth = 0.5 + X[:, 0]
-        y = mean(X) + np.sqrt(truth) * rng.standard_normal(n)
-        forecasts = {"true": truth, "high": 1.1 * truth, "low": 0.9 * truth}
-        for loss in ("squared", "gamma"):
-            table = scoring.compare("variance", X, y, forecasts, loss=loss)
-            for other in ("high", "low"):
-                key = f"{loss}, {other}"
-                won = table.difference("true", other).difference < 0
-                wins[key] = wins.get(key, 0.0) + won / trials
-        test = scoring.calibration_test("variance", X, y, truth)
-        for key, p in {"mean rejected": test.p, "joint rejected": test.joint_p}.items():
-            wins[key] = wins.get(key, 0.0) + (p < 0.05) / trials
-    return {key: round(value, 4) for key, value in wins.items()}
-
-
-def columns(options: argparse.Namespace) -> int:
-    """Part three, and whether the truth wins often enough."""
-    least = 1.0
-    for name in options.means:
-        for d in options.dimensions:
-            start = time.perf_counter()
-            found = many_columns(MEANS[name], d, options.n, options.trials)
-            least = min(least, *(v for key, v in found.items() if "rejected" not in key))
-            print(name, d, found, f"{time.perf_counter() - start:.0f} s", flush=True)
-    return 0 if least >= 0.95 else 1
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=5000)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--fits", type=int, default=10)
     parser.add_argument("--out", type=Path, help="also write the figures to this JSON file")
-    parser.add_argument("--columns", action="store_true", help="part three only")
-    parser.add_argument("--dimensions", type=int, nargs="+", default=DIMENSIONS)
-    parser.add_argument("--means", nargs="+", choices=tuple(MEANS), default=tuple(MEANS))
     options = parser.parse_args(arguments)
-    if options.columns:
-        return columns(options)
     start = time.perf_counter()
     if find_spec("ngboost") is None:
         print("ngboost is not installed: the contest has two predictions in place of three")

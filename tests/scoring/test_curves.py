@@ -24,7 +24,8 @@ def truth_of(name):
 def test_comparison_table_and_skill():
     x, y = rows(800)
     truth = (1 + x) ** 2
-    found = scoring.compare("variance", x, y, {"true": truth, "flat": 2.0, "zero": 0.0})
+    forecasts = {"true": truth, "flat": 2.0, "zero": 0.0}
+    found = scoring.compare("variance", x, y, forecasts, transport=None)
     psi = 0.5 * np.diff(y[np.argsort(x)]) ** 2
     assert found.constant == pytest.approx(psi.mean())
     r = truth[np.argsort(x)]
@@ -122,7 +123,7 @@ def test_murphy_difference_has_its_standard_error():
 def test_reliability_bins_hold_the_mean_of_psi():
     x, y = rows(1000)
     r = 1.5 * (1 + x) ** 2
-    found = scoring.reliability_curve("variance", x, y, r, n_bins=4)
+    found = scoring.reliability_curve("variance", x, y, r, n_bins=4, transport=None)
     order = np.argsort(x)
     psi, at = 0.5 * np.diff(y[order]) ** 2, (r[order][1:] + r[order][:-1]) / 2
     low = at <= np.quantile(at, 0.25)

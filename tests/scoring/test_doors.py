@@ -76,8 +76,11 @@ def test_zero_weight_is_absence_and_groups_are_not_crossed():
     absent = scoring.score("variance", x[keep], y[keep], (1 + x)[keep])
     assert weighted == pytest.approx(absent)
     groups = np.repeat([0, 1], 50)
-    parts = [scoring.score("variance", x[g], y[g], 2.0) for g in (groups == 0, groups == 1)]
-    both = scoring.score("variance", x, y, 2.0, groups=groups)
+    parts = [
+        scoring.score("variance", x[g], y[g], 2.0, transport=None)
+        for g in (groups == 0, groups == 1)
+    ]
+    both = scoring.score("variance", x, y, 2.0, groups=groups, transport=None)
     assert both == pytest.approx(np.mean(parts))
 
 

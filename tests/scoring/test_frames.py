@@ -27,10 +27,11 @@ def test_categories_are_not_crossed_and_numbers_are_positions():
     frame, y, v = table()
     codes = frame["grade"].map({"fair": 0, "good": 1, "poor": 2})
     by_frame = scoring.score("variance", frame, y, v, transport=None)
-    by_groups = scoring.score("variance", frame["length"].to_numpy(), y, v, groups=codes)
+    length = frame["length"].to_numpy()
+    by_groups = scoring.score("variance", length, y, v, groups=codes, transport=None)
     assert by_frame == pytest.approx(by_groups, rel=1e-12)
     assert scoring.score("variance", frame[["length"]], y, v) == pytest.approx(
-        scoring.score("variance", frame["length"].to_numpy(), y, v)
+        scoring.score("variance", length, y, v)
     )
 
 

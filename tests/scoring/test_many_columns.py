@@ -7,7 +7,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 
 from multiobs import scoring, statistics
+from multiobs.samplers import Nearest
 from multiobs.scoring import _moved
+from multiobs.scoring._errors import standard_error
+from multiobs.scoring._heldout import held_out
+from multiobs.transport import leverage_corrected
+
+THIRD = statistics.central_moment(3)
 
 
 def table(seed, n=1000, d=5, interaction=0.0):
@@ -66,7 +72,7 @@ def test_competitors_share_one_pilot_and_it_is_fitted_once(monkeypatch):
     _moved._fitted.cache_clear()
     calls = []
     honest = _moved.residuals_of
-    monkeypatch.setattr(_moved, "residuals_of", lambda *given: calls.append(1) or honest(*given))
+    monkeypatch.setattr(_moved, "residuals_of", lambda *a, **b: calls.append(1) or honest(*a, **b))
     one = scoring.score("variance", X, y, v)
     two = scoring.compare("variance", X, y, {"a": v, "b": 2 * v})
     assert len(calls) == 1
@@ -86,7 +92,7 @@ def test_members_of_a_metasample_were_moved_by_the_same_fit(monkeypatch):
     X, mean, v, y = table(4, n=300)
     folds = np.arange(300) % 3
 
-    def cross_fitted(kind, statistic, columns, labels, weight):
+    def cross_fitted(kind, statistic, columns, labels, weight, undersmooth):
         # pilots of three folds that are off by different constants
         code = np.searchsorted(np.sort(y), labels) % 3
         level = columns.sum(axis=1) * 2 + 100.0 * code
@@ -99,10 +105,70 @@ def test_members_of_a_metasample_were_moved_by_the_same_fit(monkeypatch):
     assert found < 20 < scoring.score("variance", X, y, v, transport=mean + 100.0 * folds)
 
 
-def test_one_column_and_statistics_without_a_shift_keep_their_labels():
+def test_a_gaussian_process_is_undersmoothed_for_less_bias():
+    rng = np.random.default_rng(1)
+    X = rng.random((600, 10))
+    mean = 5.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 10.0 * (X[:, 2] - 0.5) ** 2
+    noise = rng.standard_normal(600)
+    found = {
+        rough: _moved.residuals_of(
+            "location", statistics.variance(), X, mean + noise, None, undersmooth=rough
+        )
+        for rough in (False, True)
+    }
+    assert found[True].pilot.name == found[False].pilot.name == "Gaussian process"
+    bias = {}
+    for rough, moved in found.items():
+        tuples = Nearest(8).build(X, 2, rng)
+        left = leverage_corrected(moved, X, tuples, np.random.default_rng(0)).labels
+        pairs = tuples.listed().members
+        spread = np.mean((left[pairs[:, 0]] - left[pairs[:, 1]]) ** 2)
+        bias[rough] = spread / np.mean((noise[pairs[:, 0]] - noise[pairs[:, 1]]) ** 2) - 1
+    assert abs(bias[True]) < 0.015
+    assert bias[False] > 0.03  # the squared bias of a fit that predicts best
+
+
+def test_in_one_column_residuals_go_in_pairs_with_further_rows():
+    rng = np.random.default_rng(7)
+    x = rng.random(1000)
+    noise = rng.standard_normal(1000)
+    y = 3.0 * np.sin(12.0 * x) + noise
+    held = held_out(statistics.variance(), x, y)
+    order = np.argsort(x)
+    assert {tuple(np.sort(each)) for each in held.members} == {
+        tuple(sorted((order[i], order[i + lag]))) for lag in range(1, 5) for i in range(1000 - lag)
+    }
+    psi = statistics.variance().psi
+    wanted = psi(noise[held.members]).mean()
+    assert held.mean(psi(held.Y)) == pytest.approx(wanted, rel=0.02)
+    sliding = held_out(statistics.variance(), x, y, transport=None)
+    assert len(sliding.members) == 999
+    # half the noise that pairs add to squared residuals, and more
+    few, many = (standard_error(each, psi(each.Y)) for each in (sliding, held))
+    assert many < 0.92 * few
+
+
+def test_long_ties_of_one_column_weigh_no_more_than_their_rows():
+    x = np.repeat([0.0, 1.0, 2.0], [100, 100, 4])
+    y = np.random.default_rng(8).normal(size=204) + np.where(x == 1.0, 5.0, 0.0)
+    held = held_out(statistics.variance(), x, y)
+    first = held.weight[np.all(x[held.members] == 0.0, axis=1)].sum()
+    assert first == pytest.approx(100 / 204, rel=0.02)
+
+
+def test_rows_that_may_be_dependent_keep_their_labels():
+    rng = np.random.default_rng(9)
+    when, y = np.arange(200.0), np.cumsum(rng.normal(size=200))
+    forecasts = {"a": 1.0, "b": 2.0}
+    found = scoring.compare("variance", when, y, forecasts, errors="hac")
+    plain = scoring.compare("variance", when, y, forecasts, errors="hac", transport=None)
+    np.testing.assert_array_equal(found.scores, plain.scores)
+
+
+def test_more_observations_and_statistics_without_a_shift_keep_their_labels():
     X, mean, v, y = table(5, n=300)
-    assert scoring.score("variance", X[:, 0], y, v) == scoring.score(
-        "variance", X[:, 0], y, v, transport=None
+    assert scoring.score(THIRD, X[:, 0], y, v) == scoring.score(
+        THIRD, X[:, 0], y, v, transport=None
     )
     positive = np.abs(y) + 1
     plain = scoring.score("dispersion_index", X[:, :2], positive, 1.0)

@@ -34,7 +34,9 @@ def test_a_root_loss_is_the_integral_of_its_derivative(make, level):
 def test_calibration_p_values_are_two_sided(factor):
     rng = np.random.default_rng(0)
     x, y = np.arange(400.0), rng.normal(size=400)
-    test = scoring.calibration_test("variance", x, y, factor, instruments="constant")
+    test = scoring.calibration_test(
+        "variance", x, y, factor, instruments="constant", transport=None
+    )
     psi = 0.5 * np.diff(y) ** 2
     u = (psi - psi.mean()) / psi.size
     variance = u @ u + 2 * u[1:] @ u[:-1]
@@ -61,7 +63,7 @@ def test_where_the_overlap_sum_is_negative_common_rows_are_counted_by_their_shar
 def test_lags_without_a_bandwidth_are_newey_and_wests(n):
     rng = np.random.default_rng(1)
     x, y = np.arange(float(n)), np.cumsum(rng.normal(size=n)) * 0.1 + rng.normal(size=n)
-    held = held_out(statistics.variance(), x, y)
+    held = held_out(statistics.variance(), x, y, transport=None)
     u = 0.5 * np.diff(y) ** 2
     u = (u - u.mean()) / u.size
     lags = 1 + int(4 * (n / 100) ** (2 / 9))  # beyond those that share a label

@@ -13,7 +13,7 @@ from multiobs._types import FloatArray
 from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, covariance, standard_error
 from multiobs.scoring._heldout import HeldOut, held_out
-from multiobs.scoring._moved import Moved
+from multiobs.scoring._moved import Moved, of_independent
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
 
@@ -101,7 +101,8 @@ def calibration_test(
     True
     """
     chosen = statistics.resolve(statistic)
-    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
+    moved = of_independent(transport, errors)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=moved)
     return judge_held(chosen, held, held.at(prediction), instruments, errors, bandwidth)
 
 

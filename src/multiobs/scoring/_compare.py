@@ -14,7 +14,7 @@ from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, standard_error
 from multiobs.scoring._heldout import HeldOut, held_out
 from multiobs.scoring._losses import FixedLoss, LossName, fixed_loss, with_loss
-from multiobs.scoring._moved import Moved
+from multiobs.scoring._moved import Moved, of_independent
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
 
@@ -201,7 +201,8 @@ def compare(
     with_loss(chosen, loss)
     if errors == "hac" and groups is not None:
         raise ValueError("errors='hac' needs one series, got groups: use backtest(groups=...)")
-    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
+    moved = of_independent(transport, errors)
+    held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=moved)
     fixed = fixed_loss(chosen, held, loss, reference)
     return compare_held(fixed, predictions, benchmark, errors, bandwidth)
 

@@ -8,16 +8,17 @@ import numpy.typing as npt
 
 from multiobs import _check, samplers, statistics
 from multiobs._types import FloatArray, IntArray
-from multiobs.samplers import Nearest, Sampler, narrowest
+from multiobs.samplers import Adjacent, Nearest, Sampler, narrowest
 from multiobs.scoring._frames import Positions, read_positions
-from multiobs.scoring._moved import Moved, residuals, warn_far
+from multiobs.scoring._moved import PAIR, Moved, residuals, warn_far
 from multiobs.statistics import Statistic
 from multiobs.sums.contraction import LIMIT, enumerate_tuples, tuple_weights
 from multiobs.transport import leverage_corrected
 from multiobs.tuples import Anchored, Tuples, TupleSet, Windows, binomial, concatenate
 
 MANY = 2_000_000  # metasamples of equally near rows; of more, some are drawn
-PARTNERS = 4  # of each row in a pair of residuals: no nearer rows are needed, and noise is less
+PARTNERS = 8  # of each row in a pair of residuals: no nearer rows are needed, and noise is less
+LAGS = 4  # the same in one column, on each side
 
 
 @final
@@ -115,7 +116,8 @@ def held_out(
     y : array-like (n,) or (n, s)
         Labels.
     sampler : "adjacent", str or Sampler
-        "adjacent" is SlidingWindow in one column, Nearest in more: the least biased.
+        "adjacent" is SlidingWindow in one column, Nearest in more: the least biased. Pairs of
+        residuals are of a few more rows.
     sample_weight, groups : array-like (n,), optional
         Weights, multiplied within a tuple; groups that a tuple never crosses.
     transport : "auto", None, array-like (n,) or callable
@@ -189,9 +191,13 @@ def _tuples(
     """Metasamples of rows; those of a row's neighbours weigh as much as those of any other's."""
     if not (isinstance(sampler, str) and sampler == "adjacent"):
         return samplers.resolve(sampler).build(place, arity, rng, codes)
+    if place.shape[1] == 1 and moved and arity == PAIR:
+        near = Adjacent(LAGS).build(place, arity, rng, codes)
+        if near.count() < 2 * LAGS * place.shape[0]:  # no long ties, which would weigh too much
+            return near
     if place.shape[1] == 1 or arity == 1:
         return narrowest(place.shape[1], arity).build(place, arity, rng, codes)
-    partners = PARTNERS if moved and arity == 2 else arity - 1
+    partners = PARTNERS if moved and arity == PAIR else arity - 1
     found = Nearest(partners).build(place, arity, rng, codes)
     assert isinstance(found, Anchored)
     if isinstance(found, Windows):  # blocks of equal x: the rows of each are in random order

@@ -1,10 +1,12 @@
 r"""Held-out labels moved along one pilot of the mean, the same for every forecast.
 
 Half a squared difference of two neighbours estimates the variance plus half the squared change of
-the mean between them. In one column the next row is near enough; in more columns no row is, and
-residuals of a pilot stand in for the labels. The pilot is fitted to the held-out rows themselves,
-so that it favours no forecast; what a smoother takes of the noise of its own rows is given back,
-and a pilot that can follow single labels is cross-fitted, with a metasample's rows in one fold.
+the mean between them. In several columns no row is near enough, and residuals of a pilot stand in
+for the labels; in one column the next row is, but residuals let a row go with further ones too,
+which takes a third off the noise of a score of pairs. The pilot is fitted to the held-out rows
+themselves, so that it favours no forecast; what a smoother takes of the noise of its own rows is
+given back, so it is undersmoothed for less bias, which nothing gives back; and a pilot that can
+follow single labels is cross-fitted, with a metasample's rows in one fold.
 """
 
 import warnings
@@ -27,7 +29,8 @@ from multiobs.transport import Residuals, residuals_of
 Moved = Literal["auto"] | npt.ArrayLike | Callable[..., npt.ArrayLike] | None
 
 FAR = 0.25  # distance of neighbours, of that of any two rows, from which on they are strangers
-FEW = 50  # rows from which no mean in several columns can be learned
+FEW = 50  # rows from which no mean can be learned
+PAIR = 2
 KEPT = 16  # pilots of held-out rows that are remembered
 
 
@@ -45,7 +48,15 @@ class _Rows:
 
 @lru_cache(maxsize=KEPT)
 def _fitted(rows: _Rows) -> Residuals:
-    return residuals_of("location", rows.statistic, rows.columns, rows.y, rows.weight)
+    return residuals_of(
+        "location", rows.statistic, rows.columns, rows.y, rows.weight, undersmooth=True
+    )
+
+
+def of_independent(transport: Moved, errors: str) -> Moved:
+    """Rows that may depend on each other keep their labels: a pilot would follow the dependence."""
+    chosen = errors == "hac" and isinstance(transport, str) and transport == "auto"
+    return None if chosen else transport
 
 
 def residuals(
@@ -61,8 +72,9 @@ def residuals(
     Parameters
     ----------
     transport : "auto", None, array-like (n,) or callable
-        "auto" fits a pilot where x has several columns, rows suffice, and the statistic declares
-        what a shift of y does to it. An array is the mean of y at the rows; a callable gives it.
+        "auto" fits a pilot where x has several columns or metasamples are pairs, rows suffice, and
+        the statistic declares what a shift of y does to it. An array is the mean of y at the
+        rows; a callable gives it.
     statistic : Statistic
         What was predicted.
     X : array-like
@@ -76,8 +88,9 @@ def residuals(
         return None
     if isinstance(transport, str):
         _check.choice("transport", transport, ("auto",))
-        one = at.columns.shape[1] == 1 or y.shape[0] < FEW
-        if one or statistic.shift is None or statistic.arity == 1:
+        adjacent = at.columns.shape[1] == 1 and statistic.arity != PAIR
+        few = y.shape[0] < FEW or statistic.arity == 1
+        if adjacent or few or statistic.shift is None:
             return None
         rows = _Rows(_digest(statistic, at.columns, y, weight), at.columns, y, weight, statistic)
         return _fitted(rows)

@@ -51,7 +51,8 @@ def score(
         The predicted statistic at X; a metasample's prediction is the mean of its members'.
     sampler : "adjacent", str or Sampler
         How the rows are put together; "adjacent" is the least biased there is: m adjacent rows
-        in one column, each row and its m - 1 nearest in more.
+        in one column, each row and its m - 1 nearest in more. Where labels are moved along a
+        pilot, pairs are of each row and its eight nearest.
     loss : {"default", "squared", "gamma", "qlike", "poisson"}
         Another consistent loss of a mean-type statistic. "gamma" (QLIKE) and "poisson" are for
         positive statistics; they weigh relative errors, squared loss weighs absolute ones.
@@ -60,7 +61,8 @@ def score(
     transport : "auto", None, array-like (n,) or callable
         A pilot of the mean along which labels are moved to the representative: neighbours in
         several columns are far, and a change of the mean between them would count as spread.
-        "auto" fits one to these rows where x has several columns, the same for every forecast.
+        "auto" fits one to these rows, the same for every forecast, where x has several columns,
+        and for pairs in one column unless rows may be dependent (``errors="hac"``).
         An array is the mean of y at the rows, known from elsewhere; ``transport(X)`` gives it.
     reference : array-like (n,) or float, optional
         Reference level of a root-type loss (upper confidence bound); by default it is chosen from

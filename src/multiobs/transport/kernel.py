@@ -34,6 +34,8 @@ class KernelPilot:
     ----------
     scales : ndarray (d,), optional
         Length scales in the units of the columns; learned when they are None.
+    ridge : float
+        Multiple of the ridge that cross-validation chooses; below one the fit is undersmoothed.
 
     Attributes
     ----------
@@ -55,8 +57,9 @@ class KernelPilot:
     True
     """
 
-    def __init__(self, scales: FloatArray | None = None) -> None:
+    def __init__(self, scales: FloatArray | None = None, ridge: float = 1.0) -> None:
         self.scales = scales
+        self.ridge = ridge
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,), weights of shape (n,) or None."""
@@ -88,7 +91,7 @@ class KernelPilot:
         values, vectors = linalg.eigh(gram, check_finite=False)
         values = np.maximum(values, 0.0)
         score = vectors.T @ moment
-        strength = _by_gcv(values, score, float(np.sum(weight * target**2)), n)
+        strength = self.ridge * _by_gcv(values, score, float(np.sum(weight * target**2)), n)
         scale = values + strength
         self._coefficients = self._whiten.T @ (vectors @ (score / scale))
         self._inverse = (vectors / scale) @ vectors.T

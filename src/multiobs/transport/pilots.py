@@ -31,6 +31,7 @@ PROBE = 2000  # rows that the choice between pilots is made on; twice as many in
 HELD_OUT = 3  # folds of the choice between pilots
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
+UNDERSMOOTHED = 0.1  # ridge of a pilot whose bias matters more than its noise, of the best one
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
 
 
@@ -182,7 +183,12 @@ def thinned(
 
 
 def fit_pilot(
-    X: FloatArray, y: FloatArray, weight: FloatArray | None, indicators: Indicators = ()
+    X: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+    indicators: Indicators = (),
+    *,
+    undersmooth: bool = False,
 ) -> Piloted:
     """Choose a pilot by cross-validation and fit it to all rows.
 
@@ -196,6 +202,9 @@ def fit_pilot(
         Weights.
     indicators : tuple of (int, int)
         First and last-plus-one column of X that belong to each category.
+    undersmooth : bool
+        Whether a Gaussian process gets less than the best ridge: what it takes of the noise is
+        known and can be given back, its bias cannot.
     """
     together = [[*range(a, b), X.shape[1] + i] for i, (a, b) in enumerate(indicators)]
     X = completed(X, indicators)
@@ -204,7 +213,7 @@ def fit_pilot(
             return _fit_blocks(X, y, weight)
         order = canonical_order(X, y, weight)
         share = None if weight is None else weight[order]
-        found = _fit_sorted(X[order], y[order], share, together)
+        found = _fit_sorted(X[order], y[order], share, together, undersmooth)
     at_rows = np.empty(y.size)
     at_rows[order] = found.at_rows
     folds = None
@@ -234,7 +243,11 @@ def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
 
 
 def _fit_sorted(
-    X: FloatArray, y: FloatArray, weight: FloatArray | None, together: list[list[int]]
+    X: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+    together: list[list[int]],
+    undersmooth: bool = False,
 ) -> Piloted:
     """Fit to rows in an order that is theirs alone; columns of a category belong together."""
     n, d = X.shape
@@ -242,7 +255,10 @@ def _fit_sorted(
     if not isinstance(make(), BoostedPilot):
         many = isinstance(make(), KernelPilot | CellPilot)
         some = thinned(X, y, weight, PLENTY) if many else (X, y, weight)
-        model = make().fit(*some)
+        model = make()
+        if undersmooth and isinstance(model, KernelPilot):
+            model = KernelPilot(model.scales, UNDERSMOOTHED)
+        model.fit(*some)
         greedy = d > 1 and model.effective_df_ > n / 4
         if not greedy:
             # of many rows only some were seen, and these hardly followed

@@ -158,6 +158,7 @@ def residuals_of(
     weight: FloatArray | None,
     *,
     indicators: Indicators = (),
+    undersmooth: bool = False,
 ) -> Residuals:
     """Measure labels from a pilot of their mean.
 
@@ -171,6 +172,8 @@ def residuals_of(
         Positions (n, d), labels (n,) or (n, s), weights (n,) or None.
     indicators : tuple of (int, int)
         First and last-plus-one column of X that belong to each category.
+    undersmooth : bool
+        Whether the pilot may follow more of the noise for less bias; see :func:`fit_pilot`.
     """
     if kind is None:
         return Residuals(y, None, None)
@@ -180,7 +183,10 @@ def residuals_of(
             f"got {kind!r}"
         )
     columns = y[:, None] if y.ndim == 1 else y
-    pilots = [fit_pilot(X, columns[:, c], weight, indicators) for c in range(columns.shape[1])]
+    pilots = [
+        fit_pilot(X, columns[:, c], weight, indicators, undersmooth=undersmooth)
+        for c in range(columns.shape[1])
+    ]
     levels = np.stack([pilot.at_rows for pilot in pilots], axis=1)
     left = columns - levels
     labels = left[:, 0] if y.ndim == 1 else left
