@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from multiobs.samplers import Reach
+from multiobs.scale import runs as scale_runs
 from multiobs.scale.columns import Columns
 from multiobs.scale.ranges import cut, load
 from multiobs.scale.runs import Layout, Sorting, merged_sample, sort_part
@@ -55,8 +56,11 @@ def test_ranges_partition_all_rows_in_the_order_of_one_sort(tmp_path, kind, keye
 
 
 @pytest.mark.parametrize("reach", [Reach(rows=3), Reach(width=0.065), Reach(rows=50)])
-@pytest.mark.parametrize("times", [1, 2])
-def test_halo_is_the_smallest_that_holds_whole_ties_of_one_key(tmp_path, reach, times):
+@pytest.mark.parametrize(("times", "page"), [(1, 4), (2, 4), (2, 512)])
+def test_halo_is_the_smallest_that_holds_whole_ties_of_one_key(
+    tmp_path, monkeypatch, reach, times, page
+):
+    monkeypatch.setattr(scale_runs, "PAGE", page)
     rng = np.random.default_rng(5)
     n = 200
     x, g = np.round(rng.random(n), 2), rng.integers(0, 3, n)

@@ -147,6 +147,8 @@ class _Bisected:
             high = self.keys.search(key, low, high, "right")
         elif key != 0.0 and np.isinf(key):
             return 0 if key < 0 else high
+        if np.isinf(x):
+            return low if x < 0 else high
         return self.x.search(x, low, high, "left")
 
     def past(self, at: Cut) -> int:
@@ -155,8 +157,7 @@ class _Bisected:
 
     def at(self, i: int) -> Cut:
         """Key and x of a row."""
-        key = 0.0 if self.keys is None else float(self.keys.read(i, i + 1)[0])
-        return key, float(self.x.read(i, i + 1)[0])
+        return 0.0 if self.keys is None else self.keys.at(i), self.x.at(i)
 
 
 def _later(
@@ -168,10 +169,8 @@ def _later(
     if reach.width > 0:
         limit = x + reach.width
         limit += 4 * float(np.spacing(max(abs(limit), abs(x))))  # x_j - x_i <= width rounds
+    near = [m.x.read(i, min(i + reach.rows, j)) for m, i, j in zip(marks, here, ends, strict=True)]
     if reach.rows:
-        near = [
-            m.x.read(i, min(i + reach.rows, j)) for m, i, j in zip(marks, here, ends, strict=True)
-        ]
         following = np.concatenate(near)
         if following.size < reach.rows:
             limit = np.inf
@@ -180,11 +179,14 @@ def _later(
             limit = max(limit, float(reached))
     if not np.isfinite(limit):
         return ends, float(np.inf)
-    places = [max(m.past((key, limit)), int(i)) for m, i in zip(marks, here, strict=True)]
-    found = np.minimum(np.array(places, dtype=np.int64), ends)
-    added = [
-        float(m.x.read(j - 1, j)[0]) for m, i, j in zip(marks, here, found, strict=True) if i < j
+    places = [
+        int(i + np.searchsorted(some, limit, "right"))  # most end among the rows just read
+        if some.size and some[-1] > limit
+        else max(m.past((key, limit)), int(i))
+        for m, i, some in zip(marks, here, near, strict=True)
     ]
+    found = np.minimum(np.array(places, dtype=np.int64), ends)
+    added = [m.x.at(j - 1) for m, i, j in zip(marks, here, found, strict=True) if i < j]
     return found, max(added, default=x)
 
 
@@ -197,10 +199,10 @@ def _earlier(
     if reach.width > 0:
         limit = x - reach.width
         limit -= 4 * float(np.spacing(max(abs(limit), abs(x))))
+    near = [
+        m.x.read(max(i - reach.rows, j), i) for m, i, j in zip(marks, here, starts, strict=True)
+    ]
     if reach.rows:
-        near = [
-            m.x.read(max(i - reach.rows, j), i) for m, i, j in zip(marks, here, starts, strict=True)
-        ]
         preceding = np.concatenate(near)
         if preceding.size < reach.rows:
             limit = -np.inf
@@ -209,9 +211,12 @@ def _earlier(
             limit = min(limit, float(np.partition(preceding, place)[place]))
     if not np.isfinite(limit):
         return starts, -np.inf
-    places = [min(m.place((key, limit)), int(i)) for m, i in zip(marks, here, strict=True)]
-    found = np.maximum(np.array(places, dtype=np.int64), starts)
-    added = [
-        float(m.x.read(j, j + 1)[0]) for m, i, j in zip(marks, here, found, strict=True) if j < i
+    places = [
+        int(i - some.size + np.searchsorted(some, limit))
+        if some.size and some[0] < limit
+        else min(m.place((key, limit)), int(i))
+        for m, i, some in zip(marks, here, near, strict=True)
     ]
+    found = np.maximum(np.array(places, dtype=np.int64), starts)
+    added = [m.x.at(j) for m, i, j in zip(marks, here, found, strict=True) if j < i]
     return found, min(added, default=x)

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import IO, Any, Literal, final
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class Run:
 @final
 @dataclass(frozen=True)
 class Column:
-    """A sorted column of a run, of which only the places that are looked at are read.
+    """A sorted column of a run, of which only the pages that are looked at are read, once each.
 
     A file mapped into memory would count as memory in use, all of it, wherever it is looked at.
     """
@@ -115,30 +115,44 @@ class Column:
     path: Place
     offset: int
     rows: int
+    _pages: dict[int, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     def search(self, value: float, low: int, high: int, side: Literal["left", "right"]) -> int:
         """Position among rows ``low .. high - 1`` at which a value would be put."""
-        with self.path.open("rb", buffering=0) as file:
-            while high - low > PAGE:
-                middle = (low + high) // 2
-                found = self._values(file, middle, middle + 1)[0]
-                if found < value or (side == "right" and found == value):
-                    low = middle + 1
-                else:
-                    high = middle
-            return low + int(np.searchsorted(self._values(file, low, high), value, side))
+        while high - low > PAGE:
+            middle = (low + high) // 2
+            found = self.at(middle)
+            if found < value or (side == "right" and found == value):
+                low = middle + 1
+            else:
+                high = middle
+        return low + int(np.searchsorted(self.read(low, high), value, side))
+
+    def at(self, i: int) -> float:
+        """Value of a row."""
+        return float(self._page(i // PAGE)[i % PAGE])
 
     def read(self, first: int, last: int) -> FloatArray:
         """Values of some rows."""
-        with self.path.open("rb", buffering=0) as file:
-            return self._values(file, first, last)
+        if last <= first:
+            return np.empty(0)
+        pages = range(first // PAGE, (last - 1) // PAGE + 1)
+        found = [self._page(number) for number in pages]
+        whole = found[0] if len(found) == 1 else np.concatenate(found)
+        start = pages[0] * PAGE
+        return whole[first - start : last - start]
 
-    def _values(self, file: IO[bytes], first: int, last: int) -> FloatArray:
-        out = np.empty(max(last - first, 0))
-        file.seek(self.offset + 8 * first)
-        if file.readinto(out.data) != out.nbytes:  # type: ignore[attr-defined]
-            raise OSError(f"{self.path} must hold {self.rows} rows, but it is cut short")
-        return out
+    def _page(self, number: int) -> FloatArray:
+        page = self._pages.get(number)
+        if page is None:
+            first = number * PAGE
+            page = np.empty(min(PAGE, self.rows - first))
+            with self.path.open("rb", buffering=0) as file:
+                file.seek(self.offset + 8 * first)
+                if file.readinto(page.data) != page.nbytes:
+                    raise OSError(f"{self.path} must hold {self.rows} rows, but it is cut short")
+            self._pages[number] = page
+        return page
 
 
 @final
