@@ -3,7 +3,8 @@
 ``python -m benchmarks.cli_cost --rows 5000000`` makes the table, then takes in turn, each in a
 process of its own: pyarrow reading the table twice and writing the table of predictions;
 ``multiobs fit``; ``multiobs predict``. Printed are CPU and wall seconds, the ratio of the time of
-both commands to that of pyarrow (limit 3), with ``--memory`` that of the largest memory to the
+both commands to that of pyarrow (limit 3; of the wall seconds, too, which say something on a
+machine that does nothing else), with ``--memory`` that of the largest memory to the
 table (limit 4), and the CPU seconds of ``multiobs fit --help`` (limit 0.5).
 """
 
@@ -19,17 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
-LIMITS = {"time": 3.0, "memory": 4.0, "help": 0.5}
+LIMITS = {"time": 3.0, "wall": 3.0, "memory": 4.0, "help": 0.5}
 
 READ_AND_WRITE = """
 import sys
-import pyarrow as pa, pyarrow.csv as pc
+import numpy as np, pyarrow as pa, pyarrow.csv as pc
 table = pc.read_csv(sys.argv[1])
 pc.read_csv(sys.argv[1])  # once for fit, once for predict
 print(table.nbytes)
-ones = pa.array([1.23456789012345] * table.num_rows)
+values = pa.array(np.linspace(1, 2, table.num_rows))  # all digits, as predictions have
 for name in ("a", "b", "c"):
-    table = table.append_column(name, ones)
+    table = table.append_column(name, values)
 pc.write_csv(table, sys.argv[2])
 """
 
@@ -81,8 +82,10 @@ def main() -> None:
         for name, run in runs.items():
             found[name] = {key: run[key] for key in ("cpu", "wall")}
             print(f"{name:8}  {run['cpu']:7.2f} CPU-s  {run['wall']:7.2f} s")
-        both = float(runs["fit"]["cpu"]) + float(runs["predict"]["cpu"])
-        ratios = {"time": both / float(arrow["cpu"]), "help": float(runs["help"]["cpu"])}
+        ratios = {"help": float(runs["help"]["cpu"])}
+        for name, kind in (("time", "cpu"), ("wall", "wall")):
+            both = float(runs["fit"][kind]) + float(runs["predict"][kind])
+            ratios[name] = both / float(arrow[kind])
         if options.memory:
             table = float(arrow["out"])
             ratios["memory"] = max(peak(*fit), peak(*predict)) / table

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -168,6 +167,8 @@ def test_score_of_a_model_and_of_its_predictions_agree(
     run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
     run(capsys, "predict", model, held, "-o", out)
     one = json.loads(run(capsys, "score", model, held, "--json")[1])
+    assert one["warnings"] == []
+    assert "was fitted to this very table" in run(capsys, "score", model, data)[2]
     options = ("-s", "variance", "--x", "x", "--y", "y", "--json")
     two = json.loads(run(capsys, "score", out, held, *options)[1])
     assert one["score"] == pytest.approx(two["score"], rel=1e-9)
@@ -188,6 +189,19 @@ def test_compare_names_the_better_forecast(
     found = json.loads(out)["forecasts"]
     assert [each["name"] for each in found] == [str(good), str(bad)]
     assert found[1]["p"] < 0.01
+
+
+def test_what_to_do_about_a_warning_is_said_in_options(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 1, 300)
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"x": x, "y": np.exp(4 * x) * rng.normal(size=300)}).to_csv(path, index=False)
+    code, _, err = run(capsys, "fit", path, "--x", "x", "--y", "y")
+    assert code == 0
+    assert err.startswith("warning: variance lies in [0, inf], but the fit reaches -")
+    assert err.endswith("training rows: --class smooth stays inside\n")
 
 
 def test_statistics_lists_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,11 +323,19 @@ def test_smooth_boosting_and_the_best_of_them(
     smooth = json.loads(run(capsys, *words, "--class", "smooth")[1])
     assert [term["name"] for term in smooth["terms"]] == ["s(x)"]
     assert any("log link" in reason for reason in smooth["reasons"])
+    table = frame(80)
+    table.to_csv(data, index=False)
     auto = json.loads(run(capsys, *words, "--class", "auto")[1])
-    assert auto["reasons"][0].startswith("class: ")
-    scores = dict(re.findall(r"(line|smooth|boosting) ([0-9.e+-]+)", auto["reasons"][0]))
-    best = auto["reasons"][0].removeprefix("class: ").partition(",")[0]
-    assert min(scores, key=lambda name: float(scores[name])) == best
+    reference = MultiObservationRegressor("variance", estimator="auto", random_state=0)
+    scores = reference.fit(table[["x"]], table["y"]).plan_.scores
+    assert scores is not None
+    sentence = auto["reasons"][0]
+    for name, value in zip(scores.names, scores.scores, strict=True):
+        assert f"{name} {value:.4g}" in sentence
+    assert sentence.startswith(f"class: {scores.simplest('line', 'smooth', 'boosting')},")
+    code, out, _ = run(capsys, *words[:-1], "--class", "auto", "--clusters", "serial")
+    assert code == 0
+    assert out.startswith(f"class: {scores.simplest('line', 'boosting')},")
 
 
 @pytest.mark.parametrize("clusters", ["id", "serial"])

@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
 from multiobs import models, scale  # noqa: E402
-from multiobs.cli import large, main, predict, tables  # noqa: E402
+from multiobs.cli import large, main, predict, tables, writing  # noqa: E402
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
@@ -181,3 +181,27 @@ def _folder(scratch: Path, prefix: str) -> Any:
     from tempfile import TemporaryDirectory
 
     return TemporaryDirectory(prefix=prefix, dir=scratch)
+
+
+def test_a_table_that_cannot_be_written_behind_is_said_at_the_latest_at_the_end() -> None:
+    import pyarrow as pa
+
+    done: list[int] = []
+
+    def write(table: Any) -> None:
+        if len(done) == 2:
+            raise OSError(28, "No space left on device")
+        done.append(table.num_rows)
+
+    tables = [pa.table({"a": [0] * n}) for n in (1, 2, 3, 4)]
+    for count in (3, 4):  # at the end, or by the next table
+        done.clear()
+        with pytest.raises(OSError, match="No space left"):
+            write_behind(write, tables[:count])
+        assert done == [1, 2]
+
+
+def write_behind(write: Any, tables: Any) -> None:
+    with writing.behind(write) as later:
+        for table in tables:
+            later(table)

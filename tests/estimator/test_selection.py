@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.estimator.selection import candidates
+from multiobs.estimator.selection import ClassScores, candidates
 
 
 def _rows(spread: object, n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -49,3 +49,22 @@ def test_what_may_be_chosen() -> None:
         MultiObservationRegressor(estimator="best").fit(x, y)
     with pytest.raises(ValueError, match="features must be None with estimator='auto'"):
         MultiObservationRegressor(estimator="auto", features="smooth").fit(x, y)
+
+
+def test_the_simplest_of_some_classes() -> None:
+    names, behind = ("constant", "line", "smooth", "boosting"), np.array([9.0, 1.0, 0.0, 3.0])
+    table = ClassScores(names, 5.0 + behind, behind, np.array([1.0, 1.0, 0.0, 1.0]), "line")
+    assert table.simplest(*names) == "line"
+    assert table.simplest("smooth", "boosting") == "smooth"
+    assert table.simplest("constant", "boosting") == "boosting"
+
+
+def test_a_constant_of_a_frame_with_texts() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.uniform(size=60), "kind": rng.choice(["a", "b"], 60)})
+    reg = MultiObservationRegressor("variance", estimator="auto", random_state=0)
+    reg.fit(table, rng.normal(size=60))
+    assert reg.plan_.scores is not None
+    assert reg.plan_.scores.chosen == "constant"
+    assert np.ptp(reg.predict(table)) < 1e-9

@@ -6,6 +6,7 @@ from typing import final
 
 import numpy as np
 
+from multiobs._check.advice import FarNeighbours
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray, IntArray
 from multiobs.auto import validation
@@ -180,14 +181,16 @@ def _warn_wide(tuples: Graph, place: FloatArray) -> None:
         np.median(np.sum(near**2, axis=1)) / max(np.median(np.sum(far**2, axis=1)), 1e-300)
     )
     if n >= 100 and np.sqrt(share) > TOO_WIDE:  # a handful of rows is far apart anyway
-        warnings.warn(
+        finding = (
             f"neighbours are {np.sqrt(share):.0%} as far apart as any two rows in "
             f"{place.shape[1]} columns: without structure no method can tell the spread at x from "
-            "the movement of the mean (the paper's lower bound); use sampler='auto' with "
-            "transport='auto', which learn which columns matter, or fewer columns",
-            UserWarning,
-            stacklevel=4,
+            "the movement of the mean (the paper's lower bound)"
         )
+        use = (
+            "use sampler='auto' with transport='auto', which learn which columns matter, or fewer "
+            "columns"
+        )
+        warnings.warn(FarNeighbours(finding, use), stacklevel=4)
 
 
 def _crossed(groups: IntArray | None, folds: IntArray | None) -> IntArray | None:

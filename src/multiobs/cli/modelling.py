@@ -1,6 +1,6 @@
 """From options to a fitted estimator."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from multiobs.cli.columns import Rows
@@ -118,9 +118,9 @@ def fitted(settings: Settings, rows: Rows, dependent: bool = False) -> Fitted:
         )
     assert rows.y is not None
     chosen: tuple[str, ...] = ()
-    if settings.hypothesis == "auto":
-        settings, chosen = by_held_out_score(settings, rows, dependent)
     model = settings.estimator()
+    if settings.hypothesis == "auto":
+        model, chosen = by_held_out_score(model, rows, dependent)
     with caught(said):
         model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
     refuse_failure(model, said)
@@ -159,49 +159,38 @@ def refuse_overflow(model: "MultiObservationRegressor", rows: Rows) -> None:
 
 
 def by_held_out_score(
-    settings: "Settings", rows: Rows, dependent: bool = False
-) -> tuple["Settings", tuple[str, ...]]:
-    """Return the settings with the class that predicts held-out rows best, and the scores.
+    model: "MultiObservationRegressor", rows: Rows, dependent: bool = False
+) -> tuple["MultiObservationRegressor", tuple[str, ...]]:
+    """Return the model with the class that ``estimator="auto"`` chooses, and why it did.
 
-    Every class is fitted to two thirds of the rows and scored on the rest by the loss of the
-    statistic; a class that cannot be fitted is out.
+    The choice looks at no more than ``MOST`` rows. A constant is left to the line, whose slopes
+    say it, and smooth terms cannot allow for rows that depend on each other.
     """
     import numpy as np
 
-    from multiobs import scoring
-    from multiobs.report import Positions
+    from multiobs.estimator import candidates
 
-    order = np.random.default_rng(settings.seed).permutation(rows.size)[:MOST]
-    train, test = (np.sort(part) for part in np.split(order, [order.size * 2 // 3]))
+    rng = np.random.default_rng(model.random_state)
+    some = np.sort(rng.permutation(rows.size)[:MOST])
     assert rows.y is not None
-    columns = {name: rows.X[name].to_numpy()[test] for name in rows.X}
-    held = Positions(columns, rows.kinds)
-    blocks = held.codes()
-    if rows.groups is not None:
-        own = rows.groups[test]
-        blocks = own if blocks is None else own * (int(blocks.max()) + 1) + blocks
-    predictions = {}
-    for name in CLASSES[:-1]:
-        if dependent and name == "smooth":
-            continue
-        try:
-            with caught([]):
-                model = replace(settings, hypothesis=name).estimator()
-                weight = None if rows.weights is None else rows.weights[train]
-                groups = None if rows.groups is None else rows.groups[train]
-                model.fit(rows.X.iloc[train], rows.y[train], sample_weight=weight, groups=groups)
-                refuse_failure(model, [])
-                predictions[name] = model.predict(rows.X.iloc[test])
-        except (ValueError, Refusal):
-            continue
-    if not predictions:
-        raise Refusal("no class could be fitted: --class line says why", Code.FIT)
-    weight = None if rows.weights is None else rows.weights[test]
+    weight = None if rows.weights is None else rows.weights[some]
+    groups = None if rows.groups is None else rows.groups[some]
     with caught([]):
-        table = scoring.compare(
-            settings.what(), held.numeric(), rows.y[test], predictions,
-            sample_weight=weight, groups=blocks,
-        )  # fmt: skip
-    scores = ", ".join(f"{n} {v:.4g}" for n, v in zip(table.names, table.scores, strict=True))
-    sentence = f"class: {table.names[0]}, by loss on {test.size:,} held-out rows ({scores})"
-    return replace(settings, hypothesis=table.names[0]), (sentence,)
+        model.set_params(estimator="auto")
+        model.fit(rows.X.iloc[some], rows.y[some], sample_weight=weight, groups=groups)
+    scores = model.plan_.scores
+    assert scores is not None
+    known = {
+        each.name: each
+        for each in candidates(model.statistic_, rows.X.shape[1], rows.size)
+        if each.name != "constant" and not (dependent and each.name.startswith("smooth"))
+    }
+    chosen = known[scores.simplest(*known)]
+    model.set_params(features=chosen.features, estimator=chosen.estimator)
+    table = zip(scores.names, scores.scores, strict=True)
+    listed = ", ".join(f"{name} {value:.4g}" for name, value in table)
+    sentence = (
+        f"class: {chosen.name}, the simplest of held-out loss within two standard errors of the "
+        f"best, in {rows_text(some.size)} ({listed})"
+    )
+    return model, (sentence,)

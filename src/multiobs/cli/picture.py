@@ -45,8 +45,9 @@ def picture(
     low, high = (
         (line, line) if band is None else tuple(np.interp(at, x, band[:, side]) for side in (0, 1))
     )
-    # A band that explodes at one end would flatten the curve: it is cut at twice the curve's reach.
-    reach = float(np.ptp(line)) or abs(float(line[0])) or 1.0
+    # A band that explodes at one end would flatten the curve: it is cut at twice its usual width.
+    usual = 2.0 * float(np.median(high - low))
+    reach = max(float(np.ptp(line)), usual) or abs(float(line[0])) or 1.0
     bottom = max(float(low.min()), float(line.min()) - reach)
     top = min(float(high.max()), float(line.max()) + reach)
     if not top > bottom:

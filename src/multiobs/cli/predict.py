@@ -162,7 +162,7 @@ def _by_parts(work: Work) -> Done:
 
     from multiobs.cli.columns import rows_of
     from multiobs.cli.tables import parts_of
-    from multiobs.cli.writing import table_writer
+    from multiobs.cli.writing import behind, table_writer
 
     stored, source = work.stored, work.source
     kinds = stored.notes.get("kinds")
@@ -174,7 +174,7 @@ def _by_parts(work: Work) -> Done:
     first = used = 0
     beyond: dict[str, int] = {}
     columns: tuple[str, ...] = ()
-    with table_writer(work.out, work.format) as write:
+    with table_writer(work.out, work.format) as put, behind(put) as write:
         for table in parts_of(source, types):
             if table.num_rows == 0:
                 continue

@@ -46,6 +46,8 @@ def report(
     multiobs report sales.csv --x price --y units -o report.html
     multiobs report air.csv --x Wind,Temp --y Ozone --drop-missing -o ozone.html
     """
+    import numpy as np
+
     from multiobs.cli.fit import fingerprint
     from multiobs.cli.modelling import Settings
     from multiobs.cli.writing import check_place, write_bytes
@@ -80,6 +82,7 @@ def report(
             warnings=found.warnings,
             facts=facts,
             command=shlex.join(_words(asked, settings, out, level)),
+            numbers=np.flatnonzero(rows.kept) + 1,
         )
         page = render(build(study, steps.next))
         write_bytes(page.encode(), out)

@@ -9,11 +9,12 @@ import typer
 from multiobs.cli import options
 from multiobs.cli.asking import Asked
 from multiobs.cli.problems import Code, Refusal, rows_text
-from multiobs.cli.session import Steps, dialect_of, print_json
+from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_warnings
 
 if TYPE_CHECKING:
     from multiobs._types import FloatArray
     from multiobs.cli.columns import Rows
+    from multiobs.cli.source import Source
     from multiobs.models import StoredModel
     from multiobs.statistics import Statistic
 
@@ -62,9 +63,11 @@ def score(
                 "skill": float(table.skill[0]),
                 "constant": table.constant,
                 "calibration_p": None if calibration is None else calibration.joint_p,
+                "warnings": found["warnings"],
             }
         )
         return
+    tell_warnings(found["warnings"])
     typer.echo(str(table))
     if calibration is not None:
         typer.echo(f"\n{calibration}")
@@ -120,8 +123,10 @@ def compare(
             }
             for i, name in enumerate(table.names)
         ]
-        print_json({"statistic": repr(table.statistic), "rows": found["rows"], "forecasts": rows})
+        told = {"rows": found["rows"], "forecasts": rows, "warnings": found["warnings"]}
+        print_json({"statistic": repr(table.statistic), **told})
         return
+    tell_warnings(found["warnings"])
     typer.echo(str(table))
 
 
@@ -181,13 +186,34 @@ def _compared(
         labels = rows.y
         assert labels is not None
         more: dict[str, Any] = {"sample_weight": rows.weights, "groups": codes}
-        table = scoring.compare(what, positions.numeric(), labels, forecasts, **more)
+        said: list[str] = []
         calibration = None
-        if len(files) == 1:
-            calibration = scoring.calibration_test(
-                what, positions.numeric(), labels, forecasts[files[0]], **more
-            )
-    return {"table": table, "rows": rows.size, "calibration": calibration}
+        with caught(said):
+            table = scoring.compare(what, positions.numeric(), labels, forecasts, **more)
+            if len(files) == 1:
+                calibration = scoring.calibration_test(
+                    what, positions.numeric(), labels, forecasts[files[0]], **more
+                )
+    return {
+        "table": table,
+        "rows": rows.size,
+        "calibration": calibration,
+        "warnings": [*said, *_seen_before(stored, source)],
+    }
+
+
+def _seen_before(stored: "dict[str, StoredModel]", source: "Source") -> list[str]:
+    """Say which models were fitted to the very rows that they are scored on."""
+    from multiobs.cli.fit import fingerprint
+
+    if not stored:
+        return []
+    data = fingerprint(source.path, source.data)
+    return [
+        f"{path} was fitted to this very table: its score flatters it, score it on other rows"
+        for path, model in stored.items()
+        if model.notes.get("sha256") == data
+    ]
 
 
 def _statistic(stored: "dict[str, StoredModel]") -> "Statistic":

@@ -59,12 +59,23 @@ class Steps:
 
 @contextmanager
 def caught(into: list[str]) -> Iterator[None]:
-    """Collect the sentences of warnings, each once, in place of Python's own printing of them."""
+    """Collect the sentences of warnings, each once, in place of Python's own printing of them.
+
+    What to do about them is said in the words of the command line.
+    """
+    from multiobs._check.advice import Advice, FarNeighbours, OutsideDomain
+
+    remedies: dict[type[Advice], str] = {
+        OutsideDomain: "--class smooth stays inside",
+        FarNeighbours: "take fewer columns of --x, or leave --sampler and --transport at auto",
+    }
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         yield
     for each in found:
         sentence = str(each.message)
+        if isinstance(each.message, Advice):
+            sentence = f"{each.message.finding}: {remedies[type(each.message)]}"
         if sentence not in into and not issubclass(each.category, DeprecationWarning):
             into.append(sentence)
 

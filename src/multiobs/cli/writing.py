@@ -80,6 +80,30 @@ def table_writer(where: str, format_: Format) -> Iterator[Write]:
         yield write
 
 
+@contextmanager
+def behind(write: Write) -> Iterator[Write]:
+    """Give a function that writes while the next table is being made; never more than one waits.
+
+    Parameters
+    ----------
+    write : callable
+        Of :func:`table_writer`; what goes wrong in it is raised by the next call, or at the end.
+    """
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    waiting: list[Future[None]] = []
+    with ThreadPoolExecutor(1) as pool:
+
+        def later(table: "pa.Table") -> None:
+            while waiting:
+                waiting.pop().result()
+            waiting.append(pool.submit(write, table))
+
+        yield later
+        while waiting:
+            waiting.pop().result()
+
+
 def write_bytes(data: bytes, where: str) -> None:
     """Write bytes to a file or to standard output."""
     if where == STANDARD:

@@ -6,14 +6,18 @@ from multiobs.estimator.intervals import ClusterLabels
 from multiobs.estimator.listing import Metasamples, metasamples
 from multiobs.estimator.messages import warn_of
 from multiobs.estimator.regressor import MultiObservationRegressor
+from multiobs.estimator.selection import Candidate, ClassScores, candidates
 
 __all__ = [
+    "Candidate",
+    "ClassScores",
     "ClusterLabels",
     "FitPlan",
     "Fitted",
     "MetasampleReport",
     "Metasamples",
     "MultiObservationRegressor",
+    "candidates",
     "metasample_report",
     "metasamples",
     "warn_of",

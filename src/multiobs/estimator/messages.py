@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multiobs import statistics
+from multiobs._check.advice import OutsideDomain
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
@@ -37,13 +38,12 @@ def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
         remedy = "estimator= with a class that stays inside (boosting with a gamma loss)"
         if richer and isinstance(result, LinearFit):
             remedy = "link='log', features='smooth', " + remedy
-        warnings.warn(
+        finding = (
             f"{statistic.name} lies in [{low:g}, {high:g}], but the fit reaches "
-            f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training "
-            f"rows: use {remedy}, or statistic.with_loss('gamma')",
-            UserWarning,
-            stacklevel=3,
+            f"{wrong[np.argmax(np.abs(wrong))]:.4g} at {wrong.size} of {X.shape[0]} training rows"
         )
+        use = f"use {remedy}, or statistic.with_loss('gamma')"
+        warnings.warn(OutsideDomain(finding, use), stacklevel=3)
 
 
 def warn_of_status(fitted: Fitted, stacklevel: int = 3) -> None:

@@ -62,6 +62,15 @@ class ClassScores:
     errors: FloatArray
     chosen: str
 
+    def simplest(self, *allowed: str) -> str:
+        """Return the simplest of some candidates within two standard errors of the best of all.
+
+        Where none is, the best of them.
+        """
+        fair = [k for k, name in enumerate(self.names) if name in allowed]
+        fine = (k for k in fair if self.behind[k] <= MARGIN * self.errors[k])
+        return self.names[next(fine, min(fair, key=lambda k: float(self.scores[k])))]
+
     def __str__(self) -> str:
         rows = [
             (name, f"{score:.6g}", f"{gap:.3g}", f"{error:.3g}", "*" * (name == self.chosen))
@@ -79,7 +88,7 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     >>> [each.name for each in candidates(statistics.variance(), 1, 1000)]
     ['constant', 'line', 'smooth', 'boosting']
     """
-    flat = FunctionTransformer(_flat, check_inverse=False)
+    flat = FunctionTransformer(_flat, check_inverse=False, feature_names_out=_flat_name)
     found = [Candidate("constant", features=flat), Candidate("line")]
     if statistic.psi is not None or statistic.parts is not None:
         found.append(Candidate("smooth", features=Smooth()))
@@ -98,6 +107,10 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
 def _flat(X: FloatArray) -> FloatArray:
     """Return a feature that says nothing about x."""
     return np.ones((X.shape[0], 1))
+
+
+def _flat_name(_: Any, __: Any) -> list[str]:
+    return ["1"]
 
 
 def chosen_class(

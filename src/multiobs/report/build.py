@@ -4,6 +4,7 @@ import platform
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
 
 import numpy as np
 
@@ -92,17 +93,23 @@ def build(study: Study, step: Callable[[str], None] = lambda what: None) -> Page
 
 
 def _asked(study: Study) -> Section:
-    low, high = study.statistic.domain
     kinds = ", ".join(f"{name} ({kind})" for name, kind in study.x.kinds.items())
     facts = [
         ("Statistic", f"{study.statistic!r}, of {study.statistic.arity} observations at a time"),
-        ("Values it can have", f"{low:g} to {high:g}; in {study.statistic.unit}"),
+        ("Values it can have", f"{_domain_text(study)}; in {study.statistic.unit}"),
         ("y", study.y_name),
         ("x", kinds),
         ("Rows used", f"{study.x.size:,}"),
         *study.facts,
     ]
     return Section("What was asked, of which data", tables=[TableBlock(facts)])
+
+
+def _domain_text(study: Study) -> str:
+    low, high = study.statistic.domain
+    if not isfinite(low):
+        return "any" if not isfinite(high) else f"{high:g} or less"
+    return f"{low:g} to {high:g}" if isfinite(high) else f"{low:g} or more"
 
 
 def _terms(study: Study) -> list[Section]:

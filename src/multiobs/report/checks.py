@@ -151,7 +151,7 @@ class Influence:
     Attributes
     ----------
     row : int
-        Its number in the data used, from one.
+        Its number in the file, from one.
     where : str
         Its x.
     label : float
@@ -207,7 +207,7 @@ def influential(study: Study, most: int = 8) -> list[Influence]:
         where = ", ".join(f"{k} = {study.x.said(k, v)}" for k, v in list(here.items())[:4])
         found.append(
             Influence(
-                int(row) + 1,
+                int(row) + 1 if study.numbers is None else int(study.numbers[row]),
                 where,
                 float(study.y[row]),
                 float(before[worst]),

@@ -63,18 +63,18 @@ def about_held_out(held: HeldOut | None) -> list[str]:
     if gain > 2 * error:
         found.append(
             f"On {held.test:,} rows it had not seen the model does better than the best constant, "
-            f"by {number_text(gain, 3)} ± {number_text(error, 2)} of the loss."
+            f"by {number_text(gain, 3)} ± {number_text(error, 2)} in loss."
         )
     elif gain < -2 * error:
         found.append(
             f"On {held.test:,} rows it had not seen the model does worse than the best constant, "
-            f"by {number_text(-gain, 3)} ± {number_text(error, 2)} of the loss: do not rely on its "
+            f"by {number_text(-gain, 3)} ± {number_text(error, 2)} in loss: do not rely on its "
             "shape."
         )
     else:
         found.append(
             f"On {held.test:,} rows it had not seen the model and the best constant cannot be told "
-            f"from each other ({number_text(gain, 3)} ± {number_text(error, 2)} of the loss)."
+            f"from each other (a gain of {number_text(gain, 3)} ± {number_text(error, 2)} in loss)."
         )
     for name in table.names:
         if name == "this model":

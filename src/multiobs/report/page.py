@@ -291,14 +291,24 @@ def _table(table: TableBlock) -> str:
         )
         return f'<div class="scroll"><table class="facts">{body}</table></div>'
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
-    )
+    columns = [[row[at] for row in table.rows] for at in range(len(table.head))]
+    marks = [' class="text"' if _is_text(cells) else "" for cells in columns]
+
+    def cells(name: str, row: Sequence[str]) -> str:
+        pairs = zip(row, marks, strict=True)
+        return "".join(f"<{name}{mark}>{escape(cell)}</{name}>" for cell, mark in pairs)
+
+    head = cells("th", table.head)
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
     return (
         f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    """Whether a column is one of sentences, which may be long, and no numbers to be aligned."""
+    return bool(cells) and not any(cell[:1].isdigit() or cell[:1] in "-–" for cell in cells[1:])
 
 
 def _layer(layer: Layer) -> dict[str, Any]:

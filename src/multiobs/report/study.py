@@ -165,6 +165,8 @@ class Study:
         More about the data, such as its fingerprint.
     command : str
         What makes this page again.
+    numbers : ndarray of int (n,) or None
+        Which rows of the file these are, from one, where some were left out.
 
     Examples
     --------
@@ -190,6 +192,7 @@ class Study:
     warnings: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
     command: str = ""
+    numbers: IntArray | None = None
 
     @property
     def statistic(self) -> "Statistic":
