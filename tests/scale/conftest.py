@@ -49,6 +49,26 @@ def far(found, expected) -> float:
     return float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), 1e-300))
 
 
+def agree(inside, by_parts) -> None:
+    """The same tuples, coefficients, standard errors, degrees of freedom and limits."""
+    assert by_parts.n_metasamples_ == inside.n_metasamples_
+    expected = np.append(inside.coef_, inside.intercept_)
+    assert far(np.append(by_parts.coef_, by_parts.intercept_), expected) < 1e-9
+    errors = [np.sqrt(np.diag(each.coef_cov_)) for each in (by_parts, inside)]
+    assert far(*errors) < 1e-8
+    assert far(by_parts.coef_cov_, inside.coef_cov_) < 1e-8
+    known, found = inside.inference_.covariance, by_parts.inference_.covariance
+    assert found.df == pytest.approx(known.df, rel=1e-6)
+    at = np.linspace(0.0, 1.0, 5)[:, None]
+    limits = by_parts.inference_.interval(at, 0.9, "auto")
+    assert far(limits, inside.inference_.interval(at, 0.9, "auto")) < 1e-7
+
+
+@pytest.fixture
+def equal():
+    return agree
+
+
 @pytest.fixture
 def rows():
     return rows_of

@@ -60,6 +60,14 @@ def test_kernels_equal_the_oracle(name):
 
 
 @pytest.mark.parametrize("name", STATISTICS)
+def test_kernels_of_no_tuples(name):
+    case = STATISTICS[name]
+    for kernel, _ in kernels_of(case):
+        none = draw_labels(case.labels, np.random.default_rng(0), 0)
+        assert kernel(none.reshape(0, kernel.arity, *none.shape[1:])).shape == (0,)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
 def test_kernels_do_not_depend_on_the_order_of_the_labels(name):
     case = STATISTICS[name]
     rng = np.random.default_rng(8)

@@ -20,6 +20,7 @@ from multiobs.inference.meat_of_rows import SAMPLED, little, moved, mutual, row_
 from multiobs.inference.meat_of_windows import sliding, window_scores
 from multiobs.inference.sandwich import Covariance, assembled, gradient_of
 from multiobs.inference.skewness import of_tensors
+from multiobs.inference.variance import FEW_OVERLAPS, LISTED
 from multiobs.native.window_sums import window_sums
 from multiobs.sums import features_of, tuple_weights
 from multiobs.sums.overlaps import Independent, Overlap, anchor_overlap, tuple_overlap
@@ -96,12 +97,15 @@ def leverage_sums(fit: LinearFit, own: slice) -> Sums:
     gradient, p = gradient_of(fit), fit.design.n_columns
     tuples, m = gradient.tuples, gradient.tuples.arity
     if isinstance(tuples, Tuples):
-        part = tuples.take(np.flatnonzero(_mine(tuples, own)))
-        z, times = _listed(part, gradient)
-        return {"kind": "tuples", "info": (z * times[:, None]).T @ z, "moved": np.zeros((4, p))}
+        info = _info_of_tuples(tuples, own, gradient)
+        return {"kind": "tuples", "info": info, "moved": np.zeros((4, p))}
     rows, importance = gradient.rows, gradient.importance
-    times = _times(tuples.membership_counts(), importance) / m
+    counts = tuples.membership_counts()
+    times = _times(counts, importance) / m
     found: Sums = {"kind": "rows", "info": _info(rows[own], times[own]), "moved": np.zeros((4, p))}
+    if m > 2 and tuples.count() <= LISTED:
+        listed = _info_of_tuples(tuples.listed(), own, gradient)
+        found |= {"tuples": listed, "uses": float(np.sum(counts[own] ** 2))}
     if isinstance(tuples, Windows):
         if sliding(tuples):
             here = tuples.order[own]
@@ -118,9 +122,10 @@ def leverages(parts: Sequence[Mapping[str, Any]], counts: tuple[int, ...], arity
     kind: Kind = "tuples" if kinds == {"tuples"} else "anchors"
     if "rows" in kinds:
         kind = "rows"
-    info = sum(
-        part["anchors"] if kind != "rows" and "anchors" in part else part["info"] for part in parts
-    )
+    uses = sum(float(part.get("uses", np.inf)) for part in parts)
+    if kind == "rows" and sum(counts) <= LISTED and uses <= FEW_OVERLAPS:
+        kind = "tuples"  # so few that they are listed
+    info = sum(part["info"] if kind == "rows" else part.get(kind, part["info"]) for part in parts)
     gaps = np.sum([part["moved"] for part in parts], axis=0)
     narrow = kind == "rows" and bool(np.all(gaps[0] > 0)) and little(gaps)
     inverse = np.linalg.pinv(np.asarray(info), rcond=1e-12, hermitian=True)
@@ -142,8 +147,8 @@ def score_sums(fit: LinearFit, own: slice, known: Leverages, numbers: IntArray) 
         Of the tuples, counted from the part's first, that stand for all tuples of the part.
     """
     tuples = fit.problem.tuples
-    if isinstance(tuples, Tuples):
-        return _sums_of_tuples(gradient_of(fit), tuples, own, known)
+    if isinstance(tuples, Tuples) or known.kind == "tuples":
+        return _sums_of_tuples(gradient_of(fit), tuples.listed(), own, known)
     if known.kind == "anchors" and isinstance(tuples, Windows):
         return _sums_of_anchors(gradient_of(fit), tuples, own, known)
     assert isinstance(tuples, Windows | Graph)
@@ -238,7 +243,7 @@ def _sums_of_tuples(gradient: Gradient, tuples: Tuples, own: slice, known: Lever
         cube = cubes(units[mine], units[mine], units[mine])
         return found | {"bend": cube, "centre": cube, "third": True}
     if tuples.arity != 2:
-        return found
+        return found | {"third": False}
     columns = (
         np.bincount(tuples.members.ravel(), np.repeat(u, 2), minlength=tuples.n_rows)
         for u in units.T
@@ -349,6 +354,12 @@ def _from(tuples: Windows | Graph, first: int) -> Anchored:
         order, stop = tuples.order[first:], tuples.stop[first:] - first
         return Windows(order, stop, tuples.arity, tuples.n_rows)
     return tuples.keep(tuples.anchor_of_edges() >= first)
+
+
+def _info_of_tuples(tuples: Tuples, own: slice, gradient: Gradient) -> FloatArray:
+    """Summed outer products of the features of the part's tuples."""
+    z, times = _listed(tuples.take(np.flatnonzero(_mine(tuples, own))), gradient)
+    return _info(z, times)
 
 
 def _listed(part: Tuples, gradient: Gradient) -> tuple[FloatArray, FloatArray]:

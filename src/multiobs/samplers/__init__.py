@@ -28,6 +28,7 @@ from multiobs.samplers.geometry import (
 from multiobs.samplers.halo import (
     Reach,
     for_group,
+    one_order,
     reach,
     settled_for,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "column_scales",
     "for_group",
     "narrowest",
+    "one_order",
     "paper_epsilon",
     "reach",
     "resolve",

@@ -11,6 +11,7 @@ from multiobs.samplers.base import Sampler
 from multiobs.samplers.geometry import epsilon_holding, in_proportion, paper_epsilon
 from multiobs.samplers.near import Nearby, Nearest, Replicates
 from multiobs.samplers.windows import Adjacent, Disjoint, SlidingWindow
+from multiobs.tuples import Tuples, TupleSet
 
 
 @final
@@ -28,26 +29,29 @@ class Reach:
         Whether rows before the anchor are among its partners, too.
     blocks : int
         Tuples begin at every so many rows of a group, counted from its first; 1 is anywhere.
+    drawn : bool
+        Whether rows of equal x are put in one order, which is drawn.
     """
 
     rows: int = 0
     width: float = 0.0
     both: bool = False
     blocks: int = 1
+    drawn: bool = False
 
 
 def reach(sampler: Sampler, arity: int) -> Reach | None:
     """Return how far the tuples of a sampler reach in one column, None where there is no bound.
 
     >>> reach(SlidingWindow(), 3)
-    Reach(rows=2, width=0.0, both=False, blocks=1)
+    Reach(rows=2, width=0.0, both=False, blocks=1, drawn=False)
     """
     if arity == 1:
         return Reach()
     if isinstance(sampler, SlidingWindow):
         return Reach(rows=arity - 1)
     if isinstance(sampler, Disjoint):
-        return Reach(rows=arity - 1, blocks=arity)
+        return Reach(rows=arity - 1, blocks=arity, drawn=True)
     if isinstance(sampler, Adjacent):
         return Reach(rows=sampler.n_rows)
     if isinstance(sampler, Replicates):
@@ -61,6 +65,29 @@ def reach(sampler: Sampler, arity: int) -> Reach | None:
     ):
         return Reach(rows=sampler.n_neighbors, both=True)
     return None
+
+
+def one_order(sampler: Sampler, built: TupleSet, tied: bool, complete: bool) -> bool:
+    """Whether all rows are to be put in one order, instead of an average over the orders of ties.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        What builds the tuples.
+    built : Tuples, Windows or Graph
+        What it built of a sample: a list where it could average.
+    tied, complete : bool
+        Whether rows of the sample share an x, and whether it holds all rows.
+
+    Examples
+    --------
+    >>> x = np.zeros((3000, 1))
+    >>> built = SlidingWindow().build(x, 3, np.random.default_rng(0))
+    >>> one_order(SlidingWindow(), built, True, True)
+    True
+    """
+    averages = isinstance(sampler, SlidingWindow) and tied
+    return averages and not (complete and isinstance(built, Tuples))
 
 
 def for_group(sampler: Sampler, members: int, n: int, arity: int) -> Sampler:

@@ -14,7 +14,7 @@ from multiobs.samplers import Reach, Sampler
 from multiobs.scale.columns import Rows
 from multiobs.scale.recipe import Encoding, Recipe, tabulated
 from multiobs.transport import Piloted, fit_pilot, fit_scale_pilot
-from multiobs.tuples import Anchored, Tuples
+from multiobs.tuples import Anchored, Tuples, order_by
 
 
 @final
@@ -121,6 +121,8 @@ def choose_recipe(wanted: Wanted, sample: Sample, encoding: Encoding | None) -> 
             f"sampler must reach a bounded number of rows in one column, got {sampler!r}: use "
             "SlidingWindow, Adjacent, Nearby, Nearest, Disjoint or Replicates"
         )
+    if samplers.one_order(sampler, ready.problem.tuples, _tied(rows), sample.complete):
+        reach = replace(reach, drawn=True)
     if reach.both and statistic.arity > 2 and wanted.errors:
         raise ValueError(
             f"errors must be False for {sampler!r} and {statistic.arity} observations: use "
@@ -155,6 +157,15 @@ def choose_recipe(wanted: Wanted, sample: Sample, encoding: Encoding | None) -> 
     reference = reference_level(statistic.loss, design.features(X), residuals.labels)
     recipe = replace(recipe, reference=reference)
     return Chosen(recipe, problem, rows.y, _reasons(ready, sample, sampler))
+
+
+def _tied(rows: Rows) -> bool:
+    """Whether any rows of one key share their x."""
+    order = order_by(rows.x[:, 0], rows.key)
+    same = np.diff(rows.x[order, 0]) == 0
+    if rows.key is not None:
+        same &= np.diff(rows.key[order]) == 0
+    return bool(np.any(same))
 
 
 def _members(sampler: Sampler, sample: Sample, arity: int) -> dict[int, int]:

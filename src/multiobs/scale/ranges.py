@@ -99,7 +99,7 @@ def load(runs: Sequence[Run], which: Range, reach: Reach, before: int, after: in
     del blocks
     rows = runs[0].layout.unpack(whole)
     order = order_by(rows.x[:, 0], rows.key)
-    if reach.blocks > 1:
+    if reach.drawn:
         order = _drawn_order(rows, order, begin, end)
     rows = rows.take(order)
     first = int((low - begin).sum())

@@ -216,7 +216,7 @@ class Recipe:
         rows, m = stretch.rows, self.statistic.arity
         rng = np.random.default_rng(0)  # draws only where ties are too many to average over
         skip, place = 0, rows.x
-        if self.reach.blocks > 1 and rows.size:
+        if self.reach.drawn and rows.size:
             same = rows.size if rows.key is None else int(np.sum(rows.key == rows.key[0]))
             skip = min((stretch.first - stretch.rank) % self.reach.blocks, same)
             # ties are in a drawn order already: no position is like another

@@ -247,7 +247,7 @@ class OrderStatistic(Kernel):
         return bool(abs(self.coefs.sum()) <= 1e-12 * np.abs(self.coefs).sum())
 
     def __call__(self, Y: FloatArray) -> FloatArray:
-        ordered = np.sort(Y.reshape(Y.shape[0], -1), axis=1)
+        ordered = np.sort(Y.reshape(Y.shape[0], self.coefs.size), axis=1)
         if self.shift_invariant:  # sums of gaps, so that an offset costs nothing
             gaps = np.diff(ordered, axis=1)
             above = np.cumsum(self.coefs[::-1])[::-1][1:]
@@ -295,7 +295,7 @@ class Equality(Kernel):
         return constant(self.scale, self.arity)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
-        flat = Y.reshape(Y.shape[0], -1)
+        flat = Y.reshape(Y.shape[0], self.arity)
         return np.asarray(self.scale * np.all(flat == flat[:, :1], axis=1), dtype=np.float64)
 
     def __mul__(self, factor: float) -> "Equality":
