@@ -153,12 +153,37 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
+def refuse_complex(name: str, value: Any) -> None:
+    """Raise if ``value`` holds complex numbers.
+
+    >>> refuse_complex("X", [[1.0], [2.0j]])
+    Traceback (most recent call last):
+        ...
+    ValueError: Complex data not supported: X must hold real numbers, got (1+0j)
+    """
+    if isinstance(value, list | tuple):
+        try:
+            value = np.asarray(value)
+        except ValueError:  # ragged: not for this check to say
+            return
+    kinds = getattr(value, "dtypes", getattr(value, "dtype", None))  # of a frame, of an array
+    listed = kinds if isinstance(kinds, list) else np.atleast_1d(np.asarray(kinds, dtype=object))
+    if not any(str(kind).startswith(("complex", "object")) for kind in listed):
+        return
+    for each in np.asarray(value).flat:
+        if isinstance(each, complex):  # numpy's own complex numbers are among them
+            raise ValueError(
+                f"Complex data not supported: {name} must hold real numbers, got {each}"
+            )
+
+
 def validate_data(estimator: Any, /, *data: Any, **how: Any) -> Any:
     """Validate input and set or check ``n_features_in_`` and ``feature_names_in_``.
 
     With :func:`check_sample_weight` the one place that knows scikit-learn 1.5 from later versions;
     scikit-learn is imported when first needed.
     """
+    refuse_complex("X", data[0])
     try:
         from sklearn.utils.validation import validate_data as validate
     except ImportError:  # scikit-learn 1.5 has it as a method of the estimator
@@ -170,6 +195,7 @@ def check_sample_weight(weight: Any, X: FloatArray) -> FloatArray:
     """Weights of the rows of X as floats, (n,), none of them negative."""
     from sklearn.utils.validation import _check_sample_weight, check_non_negative
 
+    refuse_complex("sample_weight", weight)
     # Not by _check_sample_weight's own option, whose name changed after scikit-learn 1.5.
     checked: FloatArray = _check_sample_weight(weight, X, dtype="float64")
     check_non_negative(checked, "`sample_weight`")

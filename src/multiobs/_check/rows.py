@@ -12,7 +12,12 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from multiobs._check import categories, check_sample_weight, validate_data
+from multiobs._check import (
+    categories,
+    check_sample_weight,
+    refuse_complex,
+    validate_data,
+)
 from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameLayout, refuse_lazy, with_days
 from multiobs._types import FloatArray, IntArray
@@ -166,12 +171,12 @@ def valid_rows(
         names = found.names(names)
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
+    refuse_complex("y", y)
     given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
     check_consistent_length(full, given)
     codes = joint
     if groups is not None:
-        check_consistent_length(full, groups)
-        own = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        own = group_codes(groups, full.shape[0])
         codes = own if joint is None else own * (int(joint.max()) + 1) + joint
     weight = None
     if sample_weight is not None:
@@ -202,6 +207,8 @@ def valid_rows(
             codes = None if codes is None else codes[present]
         if np.all(weight == weight[0]):
             weight = None  # equal weights change nothing
+        else:
+            weight = weight / weight.max()  # only ratios matter, but products are formed
     return Rows(
         _owned(full, X),
         _owned(place, X),
@@ -214,11 +221,28 @@ def valid_rows(
     )
 
 
+def group_codes(groups: npt.ArrayLike, n: int) -> IntArray:
+    """Number the groups of n rows from 0.
+
+    >>> group_codes(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    >>> group_codes([[1, 2], [1, 3]], 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: groups must hold one label for each of the 2 rows, got shape (2, 2)
+    """
+    labels = np.asarray(groups)
+    if labels.shape not in ((n,), (n, 1)):
+        raise ValueError(
+            f"groups must hold one label for each of the {n} rows, got shape {labels.shape}"
+        )
+    codes: IntArray = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return codes
+
+
 def _owned(array: FloatArray, given: Any) -> FloatArray:
-    """Copy an array that still is the caller's, so that no later change of it moves the fit."""
-    return (
-        array.copy() if isinstance(given, np.ndarray) and np.shares_memory(array, given) else array
-    )
+    """Copy an array that may be the caller's, so that no later change of it moves the fit."""
+    return array if array.flags.owndata and array is not given else array.copy()
 
 
 def batch(
@@ -232,6 +256,7 @@ def batch(
     checked = validate_data(estimator, X, reset=first, dtype=np.float64)
     if checked.shape[1] != 1:
         raise ValueError(f"partial_fit needs one column of x, got {checked.shape[1]}")
+    refuse_complex("y", y)
     labels: FloatArray = column_or_1d(
         check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"), warn=True
     )

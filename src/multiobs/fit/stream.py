@@ -35,6 +35,8 @@ class Stream:
         The tail: rows within one window of the last, in working units.
     weight : ndarray (k,)
         Weights of the tail.
+    largest : float or None
+        What weights are divided by: the largest of the first batch.
     """
 
     statistic: Statistic
@@ -46,6 +48,7 @@ class Stream:
     x: FloatArray
     y: FloatArray
     weight: FloatArray
+    largest: float | None = None
 
     def fitted(self) -> "StreamFit":
         """Minimiser of the risk so far."""
@@ -123,7 +126,10 @@ def extend(stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray | No
         at = int(np.flatnonzero(np.diff(x) < 0)[0]) + 1 if np.any(np.diff(x) < 0) else 0
         before = x[at - 1] if at else stream.x[-1]
         raise ValueError(f"partial_fit needs rows in increasing x, got {x[at]:g} after {before:g}")
-    new_weight = np.ones(x.size) if weight is None else weight
+    largest = stream.largest
+    if largest is None:
+        largest = 1.0 if weight is None or not np.any(weight) else float(weight.max())
+    new_weight = (np.ones(x.size) if weight is None else weight) / largest
     whole = (
         np.concatenate([stream.x, x]),
         np.concatenate([stream.y, stream.units.inward(y)]),
@@ -148,7 +154,10 @@ def extend(stream: Stream, x: FloatArray, y: FloatArray, weight: FloatArray | No
         stream.units,
         risk,
         stream.count + count - counted,
-        *(each[keep:] for each in whole),
+        whole[0][keep:],
+        whole[1][keep:],
+        whole[2][keep:],
+        largest,
     )
 
 
