@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose
+from shared_labels import STATISTICS, rows
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
@@ -18,28 +19,6 @@ from multiobs.sums.scores import slope_of, sum_scores
 contract_room = importlib.import_module("multiobs.sums.contraction")
 fitting_room = importlib.import_module("multiobs.fit.linear")
 variance_room = importlib.import_module("multiobs.inference.variance")
-
-STATISTICS = {
-    "variance": statistics.variance(),
-    "ucb": statistics.ucb(2.0),
-    "gini": statistics.gini_mean_difference(),
-    "minvar": statistics.minvar(2),
-    "squared_cv": statistics.squared_cv(),
-    "central_moment": statistics.central_moment(3),
-}
-SAMPLERS = {
-    "nearby": samplers.Nearby(0.12),
-    "sliding": samplers.SlidingWindow(),
-    "nearest": samplers.Nearest(5),
-    "disjoint": samplers.Disjoint(),
-    "improved": samplers.Improved(shuffle=False),
-}
-
-
-def rows(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=(n, 1))
-    return x, 1.0 + np.sin(3 * x[:, 0]) + np.sqrt(0.5 + x[:, 0]) * rng.normal(size=n)
 
 
 @pytest.mark.parametrize("name", ["variance", "ucb", "minvar"])

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from shared_labels import SAMPLERS, STATISTICS, rows
 
 from multiobs import samplers, statistics
 from multiobs.fit.risk import empirical_risk
@@ -21,28 +22,6 @@ contract_room = importlib.import_module("multiobs.sums.contraction")
 fitting_room = importlib.import_module("multiobs.fit.linear")
 gradient_room = importlib.import_module("multiobs.inference.gradient")
 variance_room = importlib.import_module("multiobs.inference.variance")
-
-STATISTICS = {
-    "variance": statistics.variance(),
-    "ucb": statistics.ucb(2.0),
-    "gini": statistics.gini_mean_difference(),
-    "minvar": statistics.minvar(2),
-    "squared_cv": statistics.squared_cv(),
-    "central_moment": statistics.central_moment(3),
-}
-SAMPLERS = {
-    "nearby": samplers.Nearby(0.12),
-    "sliding": samplers.SlidingWindow(),
-    "nearest": samplers.Nearest(5),
-    "disjoint": samplers.Disjoint(),
-    "improved": samplers.Improved(shuffle=False),
-}
-
-
-def rows(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=(n, 1))
-    return x, 1.0 + np.sin(3 * x[:, 0]) + np.sqrt(0.5 + x[:, 0]) * rng.normal(size=n)
 
 
 def derivative(statistic, r, c, labels):
@@ -218,10 +197,10 @@ def test_tuples_drawn_in_a_graph_share_two_rows_with_those_given():
     listed = [frozenset(each) for each in graph.listed().members.tolist()]
     drawn = graph.sample(200, np.random.default_rng(1))
     chain = draw_in_graph(graph, drawn, np.random.default_rng(2))
-    for rows, number, given, other in zip(
+    for chosen, number, given, other in zip(
         chain.rows, chain.number, drawn.members, chain.other.members, strict=True
     ):
-        shared = frozenset(rows.tolist())
+        shared = frozenset(chosen.tolist())
         assert number == sum(shared <= each for each in listed)
         assert shared <= set(given.tolist())
         assert shared <= set(other.tolist())

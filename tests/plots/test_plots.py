@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn_rows import rows
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -15,23 +16,6 @@ from multiobs import (  # noqa: E402
     scoring,
     statistics,
 )
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def rows(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=n)
-    return x[:, None], np.sin(6 * x) + (1 + x) * rng.normal(size=n)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return MultiObservationRegressor("variance").fit(*rows())
 
 
 def legend(ax):

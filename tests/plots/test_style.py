@@ -2,31 +2,14 @@
 
 import numpy as np
 import pytest
+from drawn_rows import rows
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 from multiobs import MultiObservationRegressor, plots, samplers, statistics  # noqa: E402
 
 FORECASTS = {"one": 1.0, "two": 2.0}
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def rows(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=n)
-    return x[:, None], np.sin(6 * x) + (1 + x) * rng.normal(size=n)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return MultiObservationRegressor("variance").fit(*rows())
 
 
 DRAWN = {

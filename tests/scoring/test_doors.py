@@ -5,25 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from scipy import stats
+from scored_rows import UCB, rows
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import PolynomialFeatures
 
-from multiobs import MultiObservationRegressor, samplers, scoring, statistics
-from multiobs.experiments.scenarios import SCENARIOS
-
-UCB = statistics.ucb(2.0)
-
-
-def rows(n, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=n)
-    return x, 1.0 + np.sin(6 * x) + (1 + x) * rng.normal(size=n)
-
-
-def truth_of(name):
-    law = SCENARIOS[name]
-    return law, getattr(statistics, law.statistic)(**law.parameters)
+from multiobs import MultiObservationRegressor, samplers, scoring
 
 
 def test_scorer_in_cross_validation_and_grid_search():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def fit(
+    *,
     data: options.Data,
     x: options.X,
     y: options.Y,

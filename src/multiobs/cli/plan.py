@@ -6,6 +6,7 @@ import typer
 
 
 def plan(
+    *,
     target: Annotated[
         float, typer.Option(help="Excess risk wanted; for squared losses, mean squared error.")
     ] = 0.05,

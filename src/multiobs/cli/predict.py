@@ -23,6 +23,7 @@ WHOLE = 1 << 30  # bytes of a file that is never read whole
 
 
 def predict(
+    *,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A file of multiobs fit.")],
     data: options.Data,
     out: Annotated[

@@ -17,6 +17,7 @@ LEVEL = 0.95
 
 
 def report(
+    *,
     data: options.Data,
     x: options.X,
     y: options.Y,

@@ -13,6 +13,7 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
+    *,
     panel: Annotated[
         list[str] | None,
         typer.Option(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def score(
+    *,
     what: Annotated[
         str, typer.Argument(metavar="MODEL|PREDICTIONS", help="A model file, or a table.")
     ],
@@ -74,6 +75,7 @@ def score(
 
 
 def compare(
+    *,
     data: options.Data,
     predictions: Annotated[
         list[str],
