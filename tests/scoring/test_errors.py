@@ -134,3 +134,10 @@ def test_instruments_can_be_given():
     assert made.joint_p < made.p  # the spread grows with x, which a constant misses
     with pytest.raises(ValueError, match="one row per row of X, 500, got 3"):
         scoring.calibration_test("variance", x, y, 2.0, instruments=np.ones(3))
+
+
+def test_two_neighbours_of_each_other_are_one_pair():
+    members = np.array([[0, 1], [1, 0], [1, 2], [3, 4], [4, 2], [2, 4]])
+    U = np.random.default_rng(5).exponential(size=(6, 1))
+    touching = np.array([[len(set(a) & set(b)) > 0 for b in members] for a in members])
+    np.testing.assert_allclose(shared(U, members, 5), U.T @ touching @ U, rtol=1e-12)

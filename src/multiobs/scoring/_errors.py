@@ -4,7 +4,8 @@ With :math:`u_t` the centred and weighted contribution of tuple t, two tuples ar
 they share a row: :math:`V = \sum_{t \cap s \ne \emptyset} u_t u_s'`. For pairs this is
 :math:`\sum_i g_i g_i' - (m-1) \sum_t u_t u_t'` with :math:`g_i = \sum_{t \ni i} u_t`; for longer
 tuples the right-hand side counts two tuples with c common rows c times, so it is used only where
-the overlaps are too many to list (wide windows, where c is mostly one).
+the overlaps are too many to list (wide windows, where c is mostly one). A pair that is listed twice
+counts as one.
 """
 
 from typing import Literal
@@ -71,14 +72,22 @@ def shared(U: FloatArray, members: IntArray, n_rows: int) -> FloatArray:
     m = members.shape[1]
     g = incidence(members, n_rows).T @ U
     by_rows = np.asarray(g.T @ g)
-    overlap = tuple_overlap(members, n_rows, LISTED)
+    overlap = None if m == 2 else tuple_overlap(members, n_rows, LISTED)
     if overlap is not None:
         found = np.asarray(U.T @ overlap.spread(U))
     else:
-        found = by_rows - (m - 1) * (U.T @ U)
+        once = _pairs_once(U, members, n_rows) if m == 2 else U
+        found = by_rows - (m - 1) * (once.T @ once)
     # The sum above is right on average but may come out negative on few tuples; weights c/m for c
     # common rows (Bartlett's, for sliding windows) cannot.
     return np.asarray(0.5 * (found + found.T) if _positive(found) else by_rows / m)
+
+
+def _pairs_once(U: FloatArray, members: IntArray, n_rows: int) -> FloatArray:
+    """Contributions (p, k) of distinct pairs: two neighbours of each other are a pair twice."""
+    low, high = np.sort(members, axis=1).T
+    pairs, which = np.unique(low * n_rows + high, return_inverse=True)
+    return np.stack([np.bincount(which.reshape(-1), u, pairs.size) for u in U.T], axis=1)
 
 
 def _positive(V: FloatArray) -> bool:
