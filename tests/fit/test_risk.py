@@ -6,9 +6,13 @@ from operator import add
 import numpy as np
 import oracle
 import pytest
+from sklearn.base import clone
+from sklearn.preprocessing import SplineTransformer
 from tables import STATISTICS, draw_labels
 
-from multiobs import contract, empirical_risk, statistics
+from multiobs import MultiObservationRegressor, contract, empirical_risk, samplers, statistics
+from multiobs.fit import anchor_risk, linear
+from multiobs.fit.anchor_risk import RowRisk
 from multiobs.fit.risk import (
     MomentRisk,
     SumRisk,
@@ -20,6 +24,7 @@ from multiobs.fit.risk import (
 )
 from multiobs.statistics.kernels import constant
 from multiobs.statistics.losses import RootLoss
+from multiobs.sums import weighted_power
 from multiobs.sums.contraction import Lifted
 from multiobs.tuples import Tuples, sorted_windows
 
@@ -250,3 +255,33 @@ def test_features_made_from_the_representative():
     r = 0.3 + 1.5 * X[part.members].mean(axis=1)[:, 0] ** 2
     psi = statistic.psi(y[part.members])
     assert risk.value(np.array([0.3, 1.5])) == pytest.approx((r**2 - 2 * r * psi).sum())
+
+
+def test_a_risk_of_rows_is_the_risk_of_tensors():
+    rng = np.random.default_rng(0)
+    z, one = rng.normal(size=(40, 4)), np.array([1.0, 0.0, 0.0])
+    z[:, 0] = 1.0
+    powers = {k: rng.exponential(size=40) for k in (0, 2, 3, 4)}
+    tensors = MomentRisk.by_power({k: weighted_power(c, z, k) for k, c in powers.items()})
+    slow, quick = tensors.fixed(-1.0), RowRisk(z[:, :-1], powers, -z[:, -1])
+    for w in rng.normal(size=(5, 3)):
+        assert quick.value(w) == pytest.approx(slow.value(w), rel=1e-12)
+        np.testing.assert_allclose(quick.gradient(w), slow.gradient(w), rtol=1e-9)
+        np.testing.assert_allclose(quick.hessian(w), slow.hessian(w), rtol=1e-9)
+    np.testing.assert_allclose(quick.start(one), slow.start(one), rtol=1e-9)
+    penalty = ridge(np.ones(3))
+    np.testing.assert_allclose((quick + penalty).start(one), quick.start(one))
+
+
+def test_wide_features_of_a_bound_need_no_tensors(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.random((300, 2))
+    y = np.sin(3 * X[:, 0]) + rng.normal(size=300)
+    spline = SplineTransformer(6)
+    model = MultiObservationRegressor("ucb", samplers.Nearest(20), features=spline, random_state=0)
+    monkeypatch.setattr(linear, "_is_many", lambda tuples: True)
+    quick = model.fit(X, y).predict(X[:20])
+    assert isinstance(model.result_.risk, RowRisk)
+    monkeypatch.setattr(anchor_risk, "WIDE", 10**6)
+    slow = clone(model).fit(X, y).predict(X[:20])
+    np.testing.assert_allclose(quick, slow, rtol=1e-7)

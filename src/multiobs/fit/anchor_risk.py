@@ -1,16 +1,86 @@
 """The risk of a linear class when each anchor's tuples are put at their mean representative."""
 
+from collections.abc import Mapping
+from math import comb
+from typing import final
+
 import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit.design import Design
 from multiobs.fit.problem import Problem
-from multiobs.fit.risk import MomentRisk
+from multiobs.fit.risk import MomentRisk, Risk, SumRisk, highest_turn
 from multiobs.sums import pool, weighted_power
 from multiobs.tuples import shown
 
+WIDE = 12  # columns from which tensors of a third and fourth power cost more than the rows
 
-def pooled_risk(problem: Problem, design: Design, reference: FloatArray | None) -> MomentRisk:
+
+@final
+class RowRisk(Risk):
+    r"""A polynomial in the prediction at each row, :math:`\sum_i \sum_k c_{ik} (o_i + z_i w)^k`.
+
+    The same function as a :class:`MomentRisk`, whose tensors of p^k numbers it does not need.
+
+    Parameters
+    ----------
+    z : ndarray (n, p)
+        Features.
+    powers : mapping of int to ndarray (n,)
+        Coefficients of the powers.
+    offset : ndarray (n,)
+        Added to the predictions.
+
+    Examples
+    --------
+    >>> risk = RowRisk(np.ones((1, 1)), {1: np.array([-2.0]), 2: np.ones(1)}, np.zeros(1))
+    >>> risk.value(np.ones(1)), risk.gradient(np.ones(1)), risk.start(np.ones(1))
+    (-1.0, array([0.]), array([1.]))
+    """
+
+    def __init__(self, z: FloatArray, powers: Mapping[int, FloatArray], offset: FloatArray) -> None:
+        self._z, self._powers, self._offset = z, dict(powers), offset
+
+    @property
+    def n_coefficients(self) -> int:
+        return int(self._z.shape[1])
+
+    def value(self, w: FloatArray) -> float:
+        return float(self._derivative(w, 0).sum())
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        return np.asarray(self._derivative(w, 1) @ self._z)
+
+    def hessian(self, w: FloatArray) -> FloatArray:
+        return np.asarray((self._z * self._derivative(w, 2)[:, None]).T @ self._z)
+
+    def start(self, one: FloatArray | None) -> FloatArray:
+        if one is None:
+            return np.zeros(self.n_coefficients)
+        along = np.zeros(max(self._powers) + 1)
+        here = self._z @ one
+        for k, c in self._powers.items():
+            for j in range(k + 1):
+                along[j] += comb(k, j) * float(np.sum(c * self._offset ** (k - j) * here**j))
+        return one * highest_turn(along)
+
+    def __add__(self, other: Risk) -> Risk:
+        return SumRisk([self, other])
+
+    def _derivative(self, w: FloatArray, order: int) -> FloatArray:
+        """Derivative of that order in the prediction, at each row (n,)."""
+        r = self._offset + self._z @ w
+        total = np.zeros(r.size)
+        for k, c in self._powers.items():
+            if k >= order:
+                factor = float(np.prod(np.arange(k - order + 1, k + 1)))
+                total += factor * c * r ** (k - order)
+        return total
+
+
+def pooled_risk(
+    problem: Problem, design: Design, reference: FloatArray | None, *, tensors: bool = True
+) -> Risk:
     """Risk of a polynomial loss with every anchor's tuples put at their mean representative.
 
     Parameters
@@ -21,6 +91,8 @@ def pooled_risk(problem: Problem, design: Design, reference: FloatArray | None) 
         The class of functions.
     reference : ndarray (p,) or None
         Coefficients of the reference level of a root-type loss.
+    tensors : bool
+        Whether the risk must be one of tensors, which add up over parts of the tuples.
     """
     tuples, loss = problem.tuples, problem.statistic.loss
     if not loss.sums:
@@ -41,8 +113,12 @@ def pooled_risk(problem: Problem, design: Design, reference: FloatArray | None) 
     sums = {k: mean for (k, _), mean in zip(loss.sums, found.values.T, strict=True)}
     powers = loss.by_power(sums, lambda values: values * level)
     weight = found.weight * size
-    tensors = {k: weighted_power(values * weight, z, k) for k, values in powers.items()}
-    return MomentRisk.by_power(tensors).fixed(-1.0)
+    values = {k: each * weight for k, each in powers.items()}
+    if not tensors and max(values) > 2 and z.shape[1] > WIDE:
+        return RowRisk(z[:, :-1], values, -z[:, -1])
+    return MomentRisk.by_power({k: weighted_power(each, z, k) for k, each in values.items()}).fixed(
+        -1.0
+    )
 
 
 def framed(

@@ -135,7 +135,7 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     pooled = residuals.scale is not None or (not affine and _is_many(tuples))
     risk: Risk
     if pooled:
-        risk = pooled_risk(problem, design, reference)
+        risk = pooled_risk(problem, design, reference, tensors=False)
         branches = tuple((k, each.pooled()) for k, each in branches)
     else:
         risk = _risk(problem, design, Z, reference)

@@ -124,11 +124,7 @@ class MomentRisk(Risk):
     def start(self, one: FloatArray | None) -> FloatArray:
         # The highest root of the derivative: an upper and a spurious lower minimum are told apart
         # by entering from above.
-        if one is None:
-            return np.zeros(self._p)
-        roots = np.polynomial.Polynomial(self.along(one)).deriv().roots()
-        real = roots[np.abs(roots.imag) <= 1e-6 * (1 + np.abs(roots.real))].real
-        return one * (float(real.max()) if real.size else 0.0)
+        return np.zeros(self._p) if one is None else one * highest_turn(self.along(one))
 
     def along(self, direction: FloatArray) -> FloatArray:
         """Coefficients, from power 0, of the risk as a polynomial in s at w = s · direction."""
@@ -167,6 +163,17 @@ class MomentRisk(Risk):
 
     def _terms(self) -> list[tuple[int, FloatArray]]:
         return [(k, M) for k, M in enumerate(self.tensors) if M is not None]
+
+
+def highest_turn(coefficients: FloatArray) -> float:
+    """Highest real root of the derivative of a polynomial, given from power 0; 0 if none is.
+
+    >>> highest_turn(np.array([0.0, -3.0, 0.0, 1.0]))  # s³ - 3 s turns at -1 and 1
+    1.0
+    """
+    roots = np.polynomial.Polynomial(coefficients).deriv().roots()
+    real = roots[np.abs(roots.imag) <= 1e-6 * (1 + np.abs(roots.real))].real
+    return float(real.max()) if real.size else 0.0
 
 
 def _applied(M: FloatArray, w: FloatArray, times: int) -> FloatArray:
@@ -268,7 +275,7 @@ class SumRisk(Risk):
         return np.asarray(np.sum([each for each in found if each is not None], axis=0))
 
     def start(self, one: FloatArray | None) -> FloatArray:
-        first = next((part for part in self.parts if isinstance(part, TupleRisk)), None)
+        first = next((part for part in self.parts if not isinstance(part, MomentRisk)), None)
         return np.zeros(self.n_coefficients) if first is None else first.start(one)
 
     def __add__(self, other: Risk) -> Risk:

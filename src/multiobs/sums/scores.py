@@ -7,7 +7,7 @@ so it is the g that are nearly independent, not the s.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import factorial, prod
+from math import comb, factorial, prod
 from typing import final
 
 import numpy as np
@@ -29,6 +29,8 @@ from multiobs.sums.contraction import (
     tuple_weights,
 )
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+
+PRODUCTS_A_TUPLE = 8  # of two series, in the time that it takes to list a tuple
 
 
 @final
@@ -205,6 +207,8 @@ def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) 
     """Ask :func:`plan` how the sums of each term are formed."""
     affine = isinstance(Z, np.ndarray)
     found = _Split([], [], [])
+    if isinstance(Z, np.ndarray) and _quicker_listed(terms, tuples, Z):
+        return _Split(list(terms), [], [])
     for term in terms:
         kernel = term.kernel
         polynomial, even, ranked = kernel.polynomial, kernel.among_equals, kernel.ranked
@@ -218,6 +222,22 @@ def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) 
         elif ranked is not None:
             found.ranked.append(ranked)
     return found
+
+
+def _quicker_listed(terms: Sequence[Term], tuples: TupleSet, Z: FloatArray) -> bool:
+    """Whether series of high degree in several columns cost more than the tuples themselves.
+
+    The running sums of a degree k in v columns multiply C(2v + k, k) pairs of monomials at each
+    place; those of k <= 2 in many columns have a way of their own.
+    """
+    if not all(term.kernel.polynomial is not None for term in terms):
+        return False
+    v = len(split_constants(Z)[2])
+    places = tuples.order.size if isinstance(tuples, Windows) else tuples.n_rows
+    if v < 2 or max((term.degree for term in terms), default=0) <= 2:
+        return False
+    products = sum(comb(2 * v + term.degree, term.degree) for term in terms)
+    return tuples.count() * PRODUCTS_A_TUPLE < places * products
 
 
 def seeds_of_forms(
