@@ -197,8 +197,9 @@ def _minimised(
     tasks, powers = risk_tasks(recipe, strength > 0)
     name = digest("risk", strength > 0)
     table = work.table(f"table-{name}", TableOfRuns(setting, tasks))
-    parts = work.over(f"risk-{name}", RiskOfRuns(setting, tasks, powers, table))
-    total = {each: sum(np.asarray(part[each]) for part in parts) for each in parts[0]}
+    risks = RiskOfRuns(setting, tasks, powers, table)
+    parts = work.over(f"risk-{name}", risks)
+    total = risks.whole({each: sum(np.asarray(part[each]) for part in parts) for each in parts[0]})
     loss = recipe.statistic.loss
     sums = {k: np.asarray(total[f"power {k}"]) for k in powers}
     risk = MomentRisk.by_power(loss.by_power(sums, lambda tensor: np.zeros_like(tensor[..., 0])))

@@ -14,7 +14,14 @@ from multiobs.scale.leaf_recipe import LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun
 from multiobs.scale.storage import Place
 from multiobs.statistics.kernels import constant
-from multiobs.sums.leaves import LeafRows, LeafSums, LeafTask, Partners, jet_columns
+from multiobs.sums.leaves import (
+    LeafRows,
+    LeafSums,
+    LeafTask,
+    Partners,
+    equal_pairs,
+    jet_columns,
+)
 from multiobs.sums.scores import Term
 
 
@@ -166,28 +173,55 @@ class RiskOfRuns:
     table: Place
 
     def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:
-        """Tensor of each power, weight of all tuples, and Σ z z' of the rows' tuples."""
+        """Tensor of each power, weight of all tuples, and Σ z z' of the rows' tuples.
+
+        Of pairs whose second power does not depend on labels only the products of a row's features
+        with themselves are summed: :meth:`whole` adds the others, which leaves know.
+        """
         recipe, table = self.setting.recipe, stored(self.table)
-        m, p = recipe.statistic.arity, recipe.design.n_columns
+        m, p, same = recipe.statistic.arity, recipe.design.n_columns, self._same()
         total: dict[str, Any] = {"weight": 0.0, "info": np.zeros((p, p))}
+        tasks, sums = self.tasks, None
+        if same is not None:
+            tasks = tuple(LeafTask(task.kernel, 0) for task in tasks)
         for batch in self.setting.batches(runs):
-            sums = LeafSums(self.tasks, batch.Z.shape[1])
-            columns = jet_columns(batch.Z, None, max(task.order for task in self.tasks))
-            found: list[FloatArray | float] = [0.0] * len(self.tasks)
+            if sums is None:
+                sums = LeafSums(self.tasks, batch.Z.shape[1])
+                if same is not None:
+                    sums, table = sums.without_features(table)
+            columns = jet_columns(batch.Z, None, max(task.order for task in tasks))
+            found: list[FloatArray | float] = [0.0] * len(tasks)
             for others in self.setting.partners(batch, sums, columns, table):
-                for i, task in enumerate(self.tasks):
+                for i, task in enumerate(tasks):
                     jet = sums.jet(task, others)
                     found[i] = found[i] + (jet.z if task.order else jet.one)
             for k, each in zip(self.powers, found, strict=False):
                 name, value = f"power {k}", np.asarray(each)
+                if k == 2 and same is not None:
+                    own = 1.0 if batch.weight is None else batch.weight[:, None] ** 2
+                    value = (value - same * recipe.forest.trees * own) * batch.Z
                 tensor = value.sum() / m if k == 0 else batch.Z.T @ value / m**k
                 tensor = tensor[:, 0] if k == 1 else tensor
                 total[name] = total.get(name, 0.0) + tensor
-            if len(self.tasks) > len(self.powers):
+            if len(tasks) > len(self.powers):
                 total["weight"] += float(np.sum(found[-1])) / m
             times = times_of(batch, m) / m
             total["info"] += (batch.Z[:, :p] * times[:, None]).T @ batch.Z[:, :p]
         return total
+
+    def whole(self, total: dict[str, Any]) -> dict[str, Any]:
+        """Sums of all runs with what is known from the leaves alone."""
+        same = self._same()
+        if same is None:
+            return total
+        recipe = self.setting.recipe
+        sums = LeafSums(self.tasks, recipe.design.n_columns + int(recipe.located))
+        crossed = sums.crossed(self.tasks[self.powers.index(2)], stored(self.table))
+        return {**total, "power 2": total["power 2"] + same * crossed / recipe.statistic.arity**2}
+
+    def _same(self) -> float | None:
+        """The kernel of the second power, where it is a constant of pairs."""
+        return equal_pairs(self.tasks[self.powers.index(2)]) if 2 in self.powers else None
 
 
 @final
