@@ -13,10 +13,13 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, final
 
 import numpy as np
+
+from multiobs.scale import Threads, fit
 
 CHUNK = 1 << 20  # rows made at once
 COLUMNS = tuple(f"x{c}" for c in range(10))
@@ -42,18 +45,46 @@ def make(path: Path, rows: int, columns: tuple[str, ...]) -> None:
             writer.write_table(pa.table(values, schema=schema))
 
 
-def fitted(path: str, folder: str, *, errors: bool, engine: str = "local") -> None:
+@final
+class Watched:
+    """Two threads that keep count of the CPU seconds of every stage of a plan."""
+
+    def __init__(self) -> None:
+        self.inner, self.stages = Threads(2), {}
+
+    def map(self, function: Any, items: Any) -> Iterator[Any]:
+        before = time.process_time()
+        yield from self.inner.map(function, items)
+        inside = getattr(function, "computed", function)  # a pass over ranges, or over leaves
+        name = type(getattr(inside, "function", inside)).__name__
+        name = getattr(function, "__name__", name)
+        self.stages[name] = self.stages.get(name, 0.0) + time.process_time() - before
+
+
+def fitted(path: str, folder: str, *, errors: bool) -> dict[str, float]:
     """One column: sorted runs and ranges."""
-    from multiobs.scale import fit
+    watched = Watched()
+    fit(path, "x", "y", errors=errors, scratch=folder, memory=MEMORY, engine=watched)
+    return watched.stages
 
-    fit(path, "x", "y", errors=errors, scratch=folder, memory=MEMORY, engine=engine, n_jobs=2)
+
+def fitted_by_dask(path: str, folder: str) -> None:
+    """The same on two workers of a gigabyte each."""
+    from distributed import Client, LocalCluster
+
+    options = dict(n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=None)
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        fit(
+            path, "x", "y", errors=False, scratch=folder, memory=MEMORY, engine="dask",
+            client=client,
+        )  # fmt: skip
 
 
-def leaves(path: str, folder: str, *, errors: bool) -> None:
+def leaves(path: str, folder: str, *, errors: bool) -> dict[str, float]:
     """Ten columns: leaves of a forest."""
-    from multiobs.scale import fit
-
-    fit(path, COLUMNS, "y", errors=errors, scratch=folder, memory=MEMORY, n_jobs=2)
+    watched = Watched()
+    fit(path, COLUMNS, "y", errors=errors, scratch=folder, memory=MEMORY, engine=watched)
+    return watched.stages
 
 
 def read_and_predict(path: str, folder: str) -> None:
@@ -97,11 +128,11 @@ def sorted_by_duckdb(path: str, folder: str) -> None:
         out.unlink()
 
 
-Task = Callable[[str, str], None]
+Task = Callable[[str, str], dict[str, float] | None]
 ONE: dict[str, Task] = {
     "fit": lambda path, folder: fitted(path, folder, errors=False),
     "fit with errors": lambda path, folder: fitted(path, folder, errors=True),
-    "fit on Dask": lambda path, folder: fitted(path, folder, errors=False, engine="dask"),
+    "fit on Dask": fitted_by_dask,
     "DuckDB ORDER BY": sorted_by_duckdb,
 }
 TEN: dict[str, Task] = {
@@ -115,7 +146,7 @@ BASE = {**dict.fromkeys(ONE, "DuckDB ORDER BY"), **dict.fromkeys(TEN, "read and 
 def run(task: str, path: str, folder: str) -> None:
     """Do one task and print what it took: one line of JSON."""
     start, sent = time.perf_counter(), _sent()
-    {**ONE, **TEN}[task](path, folder)
+    stages = {**ONE, **TEN}[task](path, folder)
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     used = [resource.getrusage(each) for each in who]
     moved = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
@@ -127,6 +158,7 @@ def run(task: str, path: str, folder: str) -> None:
         "written": int(moved["wchar"]) / 1e9,
         "sent": (_sent() - sent) / 1e9,
         "load": os.getloadavg()[0],
+        "stages": stages or {},
     }
     print(json.dumps(found))
 
@@ -139,11 +171,11 @@ def _sent() -> int:
     return 0
 
 
-def measured(out: Path, rows: int, tasks: list[str], keep: bool) -> dict[str, dict[str, float]]:
+def measured(out: Path, rows: int, tasks: list[str], keep: bool) -> dict[str, dict[str, Any]]:
     """What each task took, from this run or an earlier one."""
     store = out / "scale.json"
     known = json.loads(store.read_text()) if store.exists() else {}
-    here: dict[str, dict[str, float]] = known.setdefault(str(rows), {})
+    here: dict[str, dict[str, Any]] = known.setdefault(str(rows), {})
     for task in tasks:
         if task in here:
             continue
@@ -165,7 +197,7 @@ def measured(out: Path, rows: int, tasks: list[str], keep: bool) -> dict[str, di
     return here
 
 
-def table(rows: int, found: dict[str, dict[str, float]]) -> str:
+def table(rows: int, found: dict[str, dict[str, Any]]) -> str:
     """What was measured, with the ratio to the contender of the same run."""
     from multiobs._tables import aligned
 
