@@ -234,6 +234,9 @@ ENDS = {
         ("score", "DATA", "DATA", "-s", "variance", "--x", "x", "--y", "y"), 1, "say --column"
     ),
     "other format": (("fit", "DATA", "--x", "x", "--y", "y", "--format", "xls"), 2, "--format"),
+    "clusters of their own": (
+        ("fit", "DATA", "--x", "x,kind", "--y", "y", "--clusters", "kind"), 1, "another column"
+    ),
     "a level": (("fit", "DATA", "--x", "x", "--y", "y", "--level", "95"), 1, "between 0 and 1"),
 }  # fmt: skip
 

@@ -109,5 +109,10 @@ def fit_table(
             if not (held and problem.again):
                 raise
     rows = take(source, wanted)
+    if wanted.clusters is not None and rows.kinds.get(wanted.clusters) == "category":
+        raise Refusal(
+            f"--clusters must name another column than the categories of --x, got "
+            f"{wanted.clusters!r}: a cluster with a level of its own says nothing about its error"
+        )
     steps.next(f"fitting {rows_text(rows.size)}")
     return source, rows, fitted(settings, rows, dependent=asked.clusters is not None)

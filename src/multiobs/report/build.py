@@ -225,11 +225,12 @@ def _width_chart(study: Study) -> Chart | None:
     path = checks.width_path(study)
     if path is None:
         return None
+    one = sum(kind != "category" for kind in study.x.kinds.values()) == 1
     at = np.arange(float(path.epsilon.size))
     low, high = path.score - path.score_se, path.score + path.score_se
     return Chart(
         "Held-out loss by the width of neighbourhoods",
-        "width (in scales of x)",
+        "width (in units of x)" if one else "width (in interquartile ranges of x)",
         "held-out loss",
         [Layer("nearby rows", at, path.score, "points", low, high)],
         "category",

@@ -133,7 +133,7 @@ class Positions:
         """Write a value of a column."""
         if self.kinds[name] == "category":
             return str(value)
-        return date_text(float(value)) if self.kinds[name] == "date" else f"{float(value):.4g}"
+        return date_text(float(value)) if self.kinds[name] == "date" else f"{float(value):.6g}"
 
 
 @final

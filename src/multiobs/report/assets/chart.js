@@ -179,8 +179,10 @@
         if (t < view[0] || t > view[1]) continue;
         make("line", { x1: sx(t), x2: sx(t), y1: box.b, y2: box.b + 4, class: "axis" }, svg);
         const text = spec.x_kind === "date" ? day(t, view[1] - view[0]) : said(t);
-        make("text", { x: sx(t), y: box.b + 18 + (lines === 2 ? 14 * (xt.indexOf(t) % 2) : 0), class: "tick mid" }, svg,
-          text.length > 14 ? text.slice(0, 13) + "…" : text);
+        const label = make("text", { x: sx(t), y: box.b + 18 + (lines === 2 ? 14 * (xt.indexOf(t) % 2) : 0),
+          class: "tick mid" }, svg, text.length > 14 ? text.slice(0, 13) + "…" : text);
+        const half = label.getComputedTextLength() / 2; // a name at either end moves inwards, whole
+        label.setAttribute("x", Math.min(Math.max(sx(t), half), width - half));
       }
       make("line", { x1: box.l, x2: box.r, y1: box.b, y2: box.b, class: "axis" }, svg);
       make("text", { x: (box.l + box.r) / 2, y: height - 8, class: "label mid" }, svg, spec.x_label);
