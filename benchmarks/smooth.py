@@ -1,173 +1,148 @@
-"""Smooth classes against R's mgcv and GCV splines of a plug-in, on curves of several shapes.
+"""Smooth classes against R's mgcv and GCV splines of plug-ins, on curves of several shapes.
 
-``python -m benchmarks.smooth --trials 20 --rows 300 1000 5000 --out smooth.csv``
+``python -m benchmarks.smooth --laws final --trials 20 --rows 300 1000 --out out/smooth`` writes one
+line for each fit to ``errors.csv`` and goes on where an earlier run stopped; ``table.csv`` has the
+ratio of mean squared errors to the anchor with its standard error.
 
-The curves here are for the table only: constants were chosen on others.  mgcv (Debian's
-r-cran-mgcv) runs where ``Rscript`` is found: ``gaulss()``, and a REML Gamma-log smooth of squared
-residuals, with ``select=TRUE`` in several columns; the better of the two on each law is the anchor.
+The anchor is, for the variance, the better on each law of mgcv's two ways (Debian's r-cran-mgcv,
+where ``Rscript`` is found): ``gaulss()``, and a REML Gamma-log smooth of squared residuals, both
+with ``select=TRUE`` in several columns; for other statistics the best on each law of the plug-ins
+of :mod:`benchmarks.smooth_peers`.
 """
 
 import argparse
 import csv
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.smooth_laws import LAWS, STATISTICS, Law
+from benchmarks.smooth_peers import PLUG_INS, mgcv, plug_in
 from multiobs import MultiObservationRegressor
 from multiobs._types import FloatArray
-from multiobs.transport.spline import SplinePilot
 
-CURVES: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "valley": lambda x: 0.2 + 3.0 * (x - 0.5) ** 2,
-    "waves": lambda x: np.exp(0.8 * np.sin(4 * np.pi * x)),
-    "step": lambda x: 0.4 + 1.2 / (1 + np.exp(-20 * (x - 0.6))),
-    "line": lambda x: 0.3 + x,
-}
-STATISTICS = ("variance", "ucb", "minvar", "gini_mean_difference")
-GRID = np.linspace(0.005, 0.995, 200)
+FIELDS = ("laws", "law", "labels", "rows", "statistic", "method", "trial", "error")
+SEED = {"tuning": 9000, "final": 7000}  # of the first data set
 
-MGCV = r"""
-suppressMessages(library(mgcv))
-args <- commandArgs(TRUE)
-d <- read.csv(args[1]); g <- read.csv(args[2])
-xs <- grep("^x", names(d), value=TRUE); many <- length(xs) > 1
-f <- paste(sprintf("s(%s,k=%d)", xs, if (many) 10 else 20), collapse="+")
-out <- NULL
-for (i in unique(d$set)) { e <- d[d$set == i,]
-  both <- list(as.formula(paste("y ~", f)), as.formula(paste("~", f)))
-  b1 <- tryCatch(gam(both, family=gaulss(), data=e, method="REML", select=many),
-                 error=function(...) NULL)
-  v1 <- if (is.null(b1)) rep(NA, nrow(g)) else 1 / predict(b1, g, type="response")[, 2]^2
-  m <- gam(as.formula(paste("y ~", f)), data=e, method="REML", select=many)
-  e$r2 <- pmax(residuals(m)^2, 1e-12) * nrow(e) / (nrow(e) - sum(m$edf))
-  b2 <- gam(as.formula(paste("r2 ~", f)), family=Gamma("log"), data=e, method="REML", select=many)
-  out <- rbind(out, data.frame(set=i, gaulss=v1, gamma=predict(b2, g, type="response"))) }
-write.csv(out, args[3], row.names=FALSE)
-"""
+Key = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Law:
-    """A curve of the variance with normal or skewed labels around a sine."""
-
-    curve: str
-    labels: str
-    rows: int
-
-    def sample(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw x (n,) and y (n,)."""
-        x = rng.uniform(size=self.rows)
-        if self.labels == "normal":
-            e = rng.normal(size=self.rows)
-        else:
-            e = (rng.gamma(2.0, size=self.rows) - 2.0) / np.sqrt(2.0)
-        return x, np.sin(4 * np.pi * x) + np.sqrt(CURVES[self.curve](x)) * e
-
-    def truth(self, statistic: str) -> FloatArray:
-        """The statistic on the grid."""
-        mean, spread = np.sin(4 * np.pi * GRID), np.sqrt(CURVES[self.curve](GRID))
-        # Gini's mean difference of a standardised normal and of a standardised gamma(2) law
-        gini = 2 / np.sqrt(np.pi) if self.labels == "normal" else 1.5 / np.sqrt(2.0)
-        known = {
-            "variance": spread**2,
-            "ucb": mean + spread,
-            "minvar": mean - gini * spread / 2,
-            "gini_mean_difference": gini * spread,
-        }
-        return known[statistic]
+def sample(laws: str, law: Law, n: int, trial: int) -> tuple[FloatArray, FloatArray]:
+    """Draw a data set, the same for all methods."""
+    return law.sample(n, np.random.default_rng(SEED[laws.removesuffix("-wide")] + trial))
 
 
-def plug_in(statistic: str, x: FloatArray, y: FloatArray) -> FloatArray:
-    """GCV splines of the mean and of the residuals' squares or differences, on the grid."""
-    X, at = x[:, None], GRID[:, None]
-    pilot = SplinePilot().fit(X, y)
-    left = (y - pilot.predict(X)) / np.sqrt(pilot.residual_share(X))
-    if statistic in ("variance", "ucb"):
-        square = SplinePilot().fit(X, left**2).predict(at)
-        if statistic == "variance":
-            return square
-        return pilot.predict(at) + np.sqrt(np.maximum(square, 0.0))
-    order = np.argsort(x)
-    middle = (x[order][1:] + x[order][:-1]) / 2
-    gini = SplinePilot().fit(middle[:, None], np.abs(np.diff(left[order]))).predict(at)
-    return gini if statistic == "gini_mean_difference" else pilot.predict(at) - gini / 2
-
-
-def mgcv(data: Sequence[tuple[FloatArray, FloatArray]]) -> dict[str, list[FloatArray]] | None:
-    """Variances on the grid by mgcv's two ways, one for each data set; None without R."""
-    if shutil.which("Rscript") is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        (place / "fit.R").write_text(MGCV)
-        lines = ["set,x,y"]
-        for t, (x, y) in enumerate(data):
-            lines += [f"{t},{a!r},{b!r}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-        (place / "rows.csv").write_text("\n".join(lines))
-        (place / "grid.csv").write_text("\n".join(["x", *map(repr, GRID.tolist())]))
-        names = [str(place / name) for name in ("fit.R", "rows.csv", "grid.csv", "out.csv")]
-        subprocess.run(["Rscript", *names], check=True, capture_output=True)
-        with (place / "out.csv").open() as file:
-            rows = list(csv.DictReader(file))
-    found: dict[str, list[FloatArray]] = {"gaulss": [], "gamma": []}
-    for name, each in found.items():
-        values = np.array([float(r[name]) if r[name] != "NA" else np.nan for r in rows])
-        each.extend(values.reshape(len(data), GRID.size))
-    return found
-
-
-def measure(law: Law, statistic: str, trials: int) -> dict[str, object]:
-    """Mean squared errors over data sets of one law."""
-    data = [law.sample(np.random.default_rng(7000 + t)) for t in range(trials)]
-    truth = law.truth(statistic)
+def smooth(statistic: str, X: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
+    """Fit and predict, (q,)."""
     model = MultiObservationRegressor(statistic, features="smooth", random_state=0)
-    at = GRID[:, None]
-    ours = [np.mean((model.fit(x[:, None], y).predict(at) - truth) ** 2) for x, y in data]
-    gcv = [np.mean((plug_in(statistic, x, y) - truth) ** 2) for x, y in data]
-    row: dict[str, object] = {
-        "statistic": statistic,
-        "curve": law.curve,
-        "labels": law.labels,
-        "rows": law.rows,
-        "trials": trials,
-        "smooth": f"{np.mean(ours):.5f}",
-        "gcv plug-in": f"{np.mean(gcv):.5f}",
-        "gaulss": "",
-        "gamma-log": "",
-    }
-    best = float(np.mean(gcv))
-    peers = mgcv(data) if statistic == "variance" else None
-    if peers is not None:
-        errors = {name: np.mean((np.array(v) - truth) ** 2) for name, v in peers.items()}
-        row["gaulss"], row["gamma-log"] = f"{errors['gaulss']:.5f}", f"{errors['gamma']:.5f}"
-        best = float(np.nanmin(list(errors.values())))
-    row["ratio to the anchor"] = f"{np.mean(ours) / best:.3f}"
-    return row
+    return model.fit(X, y).predict(at)
+
+
+def missing(known: dict[Key, float], key: Key, trials: int) -> list[int]:
+    """Trials of a law and method that have not been run."""
+    return [t for t in range(trials) if (*key, str(t)) not in known]
+
+
+def read(path: Path) -> dict[Key, float]:
+    """Errors known so far."""
+    if not path.exists():
+        return {}
+    with path.open() as file:
+        rows = list(csv.reader(file))
+    return {tuple(row[:-1]): float(row[-1]) for row in rows[1:]}
+
+
+def append(path: Path, key: Key, errors: Iterable[tuple[int, float]]) -> None:
+    """Write some errors and close the file: a run may be cut short at any time."""
+    fresh = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if fresh:
+            writer.writerow(FIELDS)
+        writer.writerows([*key, str(t), f"{error:.6g}"] for t, error in errors)
+
+
+def run(laws: str, n: int, statistic: str, trials: int, peers: bool, path: Path) -> None:
+    """Run what is missing of one statistic and number of rows."""
+    known = read(path)
+    for law in LAWS[laws]:
+        truth, at = law.truth(statistic), law.grid
+
+        def key(method: str, law: Law = law) -> Key:
+            return laws, law.name, law.labels, str(n), statistic, method
+
+        def error(found: FloatArray, truth: FloatArray = truth) -> float:
+            return float(np.mean((found - truth) ** 2))
+
+        for t in missing(known, key("smooth"), trials):
+            X, y = sample(laws, law, n, t)
+            append(path, key("smooth"), [(t, error(smooth(statistic, X, y, at)))])
+        if not peers:
+            continue
+        for name in PLUG_INS if law.columns == 1 else ():
+            left = missing(known, key(name), trials)
+            data = [sample(laws, law, n, t) for t in left]
+            found = [error(plug_in(name, statistic, X, y, at)) for X, y in data]
+            append(path, key(name), zip(left, found, strict=True))
+        if statistic == "variance":
+            left = missing(known, key("gaulss"), trials)
+            both = mgcv([sample(laws, law, n, t) for t in left], at) if left else None
+            for name, values in (both or {}).items():
+                append(path, key(name), zip(left, map(error, values), strict=True))
+
+
+def table(known: dict[Key, float]) -> list[dict[str, str]]:
+    """Mean errors, the anchor and the ratio to it, with the standard error of the ratio."""
+    found: dict[Key, dict[str, dict[str, float]]] = {}
+    for (*law, method, trial), error in known.items():
+        found.setdefault(tuple(law), {}).setdefault(method, {})[trial] = error
+    out = []
+    for law, methods in found.items():
+        named = ("gaulss", "gamma-log") if law[-1] == "variance" else PLUG_INS
+        peers = [name for name in named if name in methods]
+        ours = methods.get("smooth", {})
+        trials = [t for t in ours if all(t in methods[name] for name in peers)]
+        if not peers or len(trials) < 2:
+            continue
+        each = {name: np.array([methods[name][t] for t in trials]) for name in peers}
+        best = min(peers, key=lambda name, each=each: float(np.mean(each[name])))
+        mine, anchor = np.array([ours[t] for t in trials]), each[best]
+        ratio = float(mine.mean() / anchor.mean())
+        off = (mine - ratio * anchor) / anchor.mean()
+        row = dict(zip(FIELDS, law, strict=False))
+        row |= {
+            "trials": str(len(trials)),
+            "smooth": f"{mine.mean():.5f}",
+            "anchor": f"{anchor.mean():.5f}",
+            "which": best,
+            "ratio": f"{ratio:.3f}",
+            "error": f"{off.std(ddof=1) / np.sqrt(len(trials)):.3f}",
+        }
+        out.append(row)
+    return out
 
 
 def main() -> None:
-    """Run the table and write it."""
+    """Run what is missing and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--laws", choices=list(LAWS), default="final")
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000, 5000])
     parser.add_argument("--statistics", nargs="+", default=list(STATISTICS))
+    parser.add_argument("--no-peers", action="store_true", help="the smooth class alone")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    found = []
+    given.out.mkdir(parents=True, exist_ok=True)
+    path = given.out / "errors.csv"
     for statistic in given.statistics:
         for n in given.rows:
-            for labels in ("normal", "gamma"):
-                for curve in CURVES:
-                    found.append(measure(Law(curve, labels, n), statistic, given.trials))
-                    with given.out.open("w", newline="") as file:  # a long run may be cut short
-                        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-                        writer.writeheader()
-                        writer.writerows(found)
+            run(given.laws, n, statistic, given.trials, not given.no_peers, path)
+    rows = table(read(path))
+    with (given.out / "table.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,115 @@
+"""Laws whose spread is a curve, in two halves fixed before anything was tuned.
+
+``TUNING`` was looked at while constants of the smooth class were chosen, ``FINAL`` only for the
+tables.  Labels are mean(x) + sqrt(variance(x)) times standardised normal or gamma(2) noise.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from multiobs._types import FloatArray
+
+Function = Callable[[FloatArray], FloatArray]
+# Gini's mean difference of a standardised normal and of a standardised gamma(2) law
+GINI = {"normal": 2 / np.sqrt(np.pi), "gamma": 1.5 / np.sqrt(2.0)}
+STATISTICS = ("variance", "ucb", "minvar", "gini_mean_difference")
+
+
+@dataclass(frozen=True)
+class Law:
+    """Mean and variance as functions of x (n, d), and the labels' law around them."""
+
+    name: str
+    mean: Function
+    variance: Function
+    labels: str
+    columns: int = 1
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draw X (n, d) and y (n,)."""
+        X = rng.uniform(size=(n, self.columns))
+        if self.labels == "normal":
+            noise = rng.normal(size=n)
+        else:
+            noise = (rng.gamma(2.0, size=n) - 2.0) / np.sqrt(2.0)
+        return X, self.mean(X) + np.sqrt(self.variance(X)) * noise
+
+    @property
+    def grid(self) -> FloatArray:
+        """Where the fit is compared with the truth, (q, d)."""
+        if self.columns == 1:
+            return np.linspace(0.005, 0.995, 200)[:, None]
+        return np.random.default_rng(0).uniform(size=(1000, self.columns))
+
+    def truth(self, statistic: str) -> FloatArray:
+        """The statistic on the grid, (q,)."""
+        mean, spread = self.mean(self.grid), np.sqrt(self.variance(self.grid))
+        gini = GINI[self.labels]
+        known = {
+            "variance": spread**2,
+            "ucb": mean + spread,
+            "minvar": mean - gini * spread / 2,
+            "gini_mean_difference": gini * spread,
+        }
+        return known[statistic]
+
+
+def _first(function: Function) -> Function:
+    return lambda X: function(X[:, 0])
+
+
+def _logistic(z: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-z)))
+
+
+_TUNING: dict[str, tuple[Function, Function]] = {
+    "rise": (lambda x: np.cos(3 * np.pi * x), lambda x: np.exp(2 * x - 1)),
+    "hump": (lambda x: 2 * x, lambda x: 0.3 + 1.5 * np.exp(-(((x - 0.35) / 0.1) ** 2) / 2)),
+    "sine": (lambda x: np.sin(2 * np.pi * x) ** 3, lambda x: 1 + 0.8 * np.sin(2 * np.pi * x)),
+    "constant": (lambda x: np.sin(6 * np.pi * x), lambda x: np.ones_like(x)),
+}
+_FINAL: dict[str, tuple[Function, Function]] = {
+    "valley": (lambda x: np.sin(4 * np.pi * x), lambda x: 0.2 + 3.0 * (x - 0.5) ** 2),
+    "waves": (lambda x: np.sin(4 * np.pi * x), lambda x: np.exp(0.8 * np.sin(4 * np.pi * x))),
+    "step": (lambda x: np.sin(4 * np.pi * x), lambda x: 0.4 + 1.2 * _logistic(20 * (x - 0.6))),
+    "line": (lambda x: np.sin(4 * np.pi * x), lambda x: 0.3 + x),
+    "kink": (lambda x: 3 * np.exp(-4 * x), lambda x: 0.3 + 3 * np.abs(x - 0.5)),
+}
+
+
+def _wide_tuning(labels: str) -> Law:
+    return Law(
+        "five columns",
+        lambda X: np.cos(3 * X[:, 0]) + X[:, 3] ** 2,
+        lambda X: np.exp(np.cos(np.pi * X[:, 2]) + X[:, 1] - 0.5),
+        labels,
+        5,
+    )
+
+
+def _wide_final(labels: str) -> Law:
+    return Law(
+        "five additive columns",
+        lambda X: np.sin(2 * np.pi * X[:, 0]) + 2 * (X[:, 1] - 0.5) ** 2 + X[:, 2],
+        lambda X: np.exp(0.8 * np.sin(2 * np.pi * X[:, 0]) + 2 * (X[:, 3] - 0.5) ** 2),
+        labels,
+        5,
+    )
+
+
+def _laws(curves: dict[str, tuple[Function, Function]]) -> list[Law]:
+    return [
+        Law(name, _first(mean), _first(variance), labels)
+        for labels in GINI
+        for name, (mean, variance) in curves.items()
+    ]
+
+
+LAWS: dict[str, list[Law]] = {
+    "tuning": _laws(_TUNING),
+    "final": _laws(_FINAL),
+    "tuning-wide": [_wide_tuning(labels) for labels in GINI],
+    "final-wide": [_wide_final(labels) for labels in GINI],
+}
