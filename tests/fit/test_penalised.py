@@ -10,6 +10,7 @@ from multiobs import statistics
 from multiobs.fit.additive import Smooth, smooth_design
 from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
 from multiobs.fit.penalised import (
+    DOUBT,
     LEVELS,
     PseudoData,
     RowProblem,
@@ -115,7 +116,7 @@ def test_smoothness_minimises_the_restricted_likelihood(seed: int) -> None:
         w = np.linalg.solve(A + np.diag(ridge), Z.T @ y)
         fit = 0.5 * float(np.sum((y - Z @ w) ** 2)) + 0.5 * float(ridge @ w**2)
         size = np.linalg.slogdet(A + np.diag(ridge))[1]
-        return fit / sigma**2 + size / 2 - penalised.sum() * log_strength / 2
+        return fit / sigma**2 + size / 2 - (penalised.sum() + DOUBT) * log_strength / 2
 
     best = optimize.minimize_scalar(criterion, bounds=(-20, 20), method="bounded").x
     chosen = float(np.log(found.ridge[penalised][0]))

@@ -2,7 +2,7 @@
 
 from multiobs.auto.choice import MANY_COLUMNS, Choice, choose
 from multiobs.auto.forest import FOLDS, GROWN_ON, TREES, grown, tree_targets
-from multiobs.auto.preparation import Prepared, Request, prepare
+from multiobs.auto.preparation import Prepared, Request, prepare, weighted
 
 __all__ = [
     "FOLDS",
@@ -16,4 +16,5 @@ __all__ = [
     "grown",
     "prepare",
     "tree_targets",
+    "weighted",
 ]

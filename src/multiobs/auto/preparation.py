@@ -50,6 +50,8 @@ class Request:
         Whether no tuple at all is an answer.
     near : bool
         Whether neighbours are sought by distance in any number of columns.
+    precision : ndarray (n,) or None
+        Inverse variance of each label up to a factor, for the pilot of the mean.
     """
 
     statistic: Statistic
@@ -59,6 +61,7 @@ class Request:
     max_tuples: int | None = None
     may_be_empty: bool = False
     near: bool = False
+    precision: FloatArray | None = None
 
 
 @final
@@ -101,7 +104,12 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
     units = label_units(statistic, rows.y, request.may_shift, rows.weight)
     labels = units.inward(rows.y)
     residuals = residuals_of(
-        choice.transport, statistic, rows.X, labels, rows.weight, indicators=rows.indicators
+        choice.transport,
+        statistic,
+        rows.X,
+        labels,
+        weighted(rows.weight, request.precision),
+        indicators=rows.indicators,
     )
     reasons = list(choice.reasons)
     if residuals.pilot is not None:
@@ -191,6 +199,13 @@ def _warn_wide(tuples: Graph, place: FloatArray) -> None:
             "columns"
         )
         warnings.warn(FarNeighbours(finding, use), stacklevel=4)
+
+
+def weighted(weight: FloatArray | None, precision: FloatArray | None) -> FloatArray | None:
+    """Weights of the rows times something else, either of which may be missing."""
+    if weight is None or precision is None:
+        return precision if weight is None else weight
+    return weight * precision
 
 
 def _crossed(groups: IntArray | None, folds: IntArray | None) -> IntArray | None:

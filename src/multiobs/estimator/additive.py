@@ -1,6 +1,7 @@
 """Smooth classes and links: from rows to a fitted additive class."""
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Literal, final
 
 import numpy as np
@@ -9,11 +10,13 @@ from multiobs import _check
 from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import Rows
-from multiobs.auto import Prepared, Request, prepare
+from multiobs._types import FloatArray
+from multiobs.auto import Prepared, Request, prepare, weighted
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.fit import (
     LinearColumns,
     LinkName,
+    Problem,
     Smooth,
     SmoothDesign,
     make_design,
@@ -22,7 +25,6 @@ from multiobs.fit import (
 )
 from multiobs.inference import AdditiveFit, Part, fit_part
 from multiobs.statistics import Parts, Statistic
-from multiobs.transport import fit_scale_pilot
 
 Link = LinkName | Literal["auto"]
 FEW = 100  # rows below which the skewness of the labels is not known well enough to be used
@@ -102,22 +104,19 @@ def fit_additive(
     design = _design(wanted, rows, found)
     made_of = _parts_of(statistic, wanted)
 
-    def prepared(each: Statistic) -> Prepared:
-        # a mean of one observation has nothing to be moved to
-        transport = None if each.arity == 1 else request.transport
-        return prepare(
-            replace(request, statistic=each, transport=transport, near=smooth), rows, rng
-        )
-
-    if made_of is None:
-        ready = [prepared(statistic)]
-    else:
-        *first, last_part = made_of.statistics
-        ready = [prepared(last_part)]
-        if made_of.mixed is not None:
-            made_of = made_of.mixed(_mixing(ready[0]))
-            first = [made_of.statistics[0]]
-        ready = [*map(prepared, first), *ready]
+    statistics = (statistic,) if made_of is None else made_of.statistics
+    request = replace(request, near=smooth)
+    ahead = None
+    if smooth and rows.y.shape[0] >= FEW:
+        spread = next((each for each in statistics if each.of_spread), None)
+        ahead = None if spread is None else prepared(spread, request, rows, rng)
+        if ahead is not None and ahead.problem.residuals.pilot is not None:
+            precision = _fitted(ahead, design, wanted).precision
+            request = replace(request, precision=precision)
+    if made_of is not None and made_of.mixed is not None and ahead is not None:
+        made_of = made_of.mixed(_mixing(ahead.problem, request.precision))
+        statistics = made_of.statistics
+    ready = [prepared(each, request, rows, rng) for each in statistics]
     parts = [_fitted(each, design, wanted) for each in ready]
     result = AdditiveFit(statistic, tuple(parts), made_of)
     last = max(ready, key=lambda one: one.problem.statistic.arity)
@@ -125,6 +124,19 @@ def fit_additive(
     linear = result.linear
     names = () if linear is None else linear.names(rows.names)
     return Fitted(result, statistic, last.sampler, last.count, plan, found, names)
+
+
+def prepared(each: Statistic, request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
+    """Prepare one part; a mean whose link knows no spread is weighed by the labels' precision."""
+    # a mean of one observation has nothing to be moved to
+    transport = None if each.arity == 1 else request.transport
+    ready = prepare(replace(request, statistic=each, transport=transport), rows, rng)
+    if request.precision is None or each.scale is None or isfinite(each.domain[0]):
+        return ready
+    # the noise of a tuple grows like the statistic; the weights of its rows are multiplied
+    own = request.precision ** (each.scale / each.arity)
+    problem = replace(ready.problem, weight=weighted(ready.problem.weight, own))
+    return replace(ready, problem=problem)
 
 
 def _parts_of(statistic: Statistic, wanted: ClassRequest) -> Parts | None:
@@ -146,14 +158,11 @@ def _parts_of(statistic: Statistic, wanted: ClassRequest) -> Parts | None:
     return statistic.parts
 
 
-def _mixing(ready: Prepared) -> float:
+def _mixing(problem: Problem, precision: FloatArray | None) -> float:
     """How much of the noise of a mean goes with that of a second part; zero if not known."""
-    problem = ready.problem
-    residuals, kernel = problem.residuals, problem.statistic.psi
-    if residuals.pilot is None or residuals.labels.size < FEW or kernel is None:
+    if precision is None or problem.statistic.psi is None:
         return 0.0
-    spread = fit_scale_pilot(problem.X, residuals.labels, None).predict(problem.X)
-    return mixing(kernel, residuals.labels / spread)
+    return mixing(problem.statistic.psi, problem.residuals.labels * np.sqrt(precision))
 
 
 def _fitted(ready: Prepared, design: SmoothDesign | LinearColumns, wanted: ClassRequest) -> Part:

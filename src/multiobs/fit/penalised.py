@@ -3,12 +3,15 @@ r"""Penalised fits of linked losses, with the smoothness chosen by quasi-REML.
 Minimises :math:`J(w) + \tfrac12 \sum_g \lambda_g \lVert w_g \rVert^2` over coefficients, and the
 smoothness λ of each group of columns by Fellner-Schall steps (Wood and Fasiolo 2017)
 
-.. math:: \lambda_g \leftarrow \phi\, \frac{k_g - \lambda_g \mathrm{tr}_g(A_\lambda^{-1})}
+.. math:: \lambda_g \leftarrow \phi\, \frac{k_g - \lambda_g \mathrm{tr}_g(A_\lambda^{-1}) + d}
                                           {\lVert w_g \rVert^2},
 
 with A the expected Hessian and φ the dispersion :math:`\mathrm{tr}(A_\lambda^{-1} V) /
 \mathrm{tr}(A_\lambda^{-1} A)`: how many times less the tuples know than independent observations
 would, since V, the variance of the gradient, knows that tuples share rows.
+
+The doubt d is a prior :math:`\lambda_g^{d/2}` in favour of the smoother: what is known hardly at
+all, such as a little curvature of a straight line, vanishes, and the rest loses next to nothing.
 
 Restricted likelihood takes a curve for a rough one, drawn at random, and follows a truly smooth one
 too closely where the rows say much.  For the mean of single rows the common level of all λ
@@ -35,6 +38,7 @@ INNER = 10  # fits, each with the tuples moved to their rows along the one befor
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
 SLACK = 1.0  # of the log of the restricted likelihood that a rougher fit may lose
+DOUBT = 0.25  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
 LEVELS = np.exp(np.linspace(-2.0, 4.0, 25))  # of all λ together, by generalised cross-validation
 
@@ -296,7 +300,7 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         before = left
         for g, m in enumerate(member):
             if left[g] > VANISHED:
-                wanted = phi * left[g] / max(float(w[m] @ w[m]), 1e-300)
+                wanted = phi * (left[g] + DOUBT) / max(float(w[m] @ w[m]), 1e-300)
                 strength[g] *= float(np.clip(wanted / strength[g], 1e-4, 1e4))
         ridge = ridge_of(strength)
         w, status = settle(problem, ridge, w, 2)

@@ -29,6 +29,7 @@ from multiobs.inference.intervals import Method
 from multiobs.inference.row_variance import row_scores, variance_of
 from multiobs.statistics import Parts, Statistic
 
+LEAST = 0.05  # of the mean variance of the labels: no row is known better than that
 ROUNDS = 100  # of moving tuples along a fit whose smoothness is given
 
 
@@ -93,6 +94,14 @@ class Part:
         """The dispersion at the fit itself, or at the rougher one if that is larger."""
         here = float(np.sum(self.fit.inverse * self.variance) / max(self.fit.edf.sum(), 1e-300))
         return max(here, self.fit.dispersion)
+
+    @property
+    def precision(self) -> FloatArray:
+        """Inverse variance of the labels at the rows up to a factor, by a part of spread, (n,)."""
+        spread = self.loss.inverse(self.rows.Z @ self.fit.w + self.rows.offset)
+        squares = np.maximum(spread, 0.0) ** (2.0 / float(self.statistic.scale or 1))
+        level = float(squares.mean())
+        return level / np.maximum(squares, LEAST * level) if level > 0 else np.ones_like(squares)
 
     @cached_property
     def curve(self) -> CurvePart:

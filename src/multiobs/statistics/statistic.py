@@ -105,6 +105,12 @@ class Statistic:
         return "root" if rooted else "loss"
 
     @property
+    def of_spread(self) -> bool:
+        """Whether it says how far labels are spread, wherever they are: a power of their scale."""
+        positive = self.domain[0] == 0.0 and self.psi is not None
+        return positive and self.shift == "invariant" and bool(self.scale)
+
+    @property
     def means(self) -> KernelMeans | None:
         """The statistic as a function of the means of kernels, None when only its loss is known."""
         if self.psi is None:

@@ -1,0 +1,41 @@
+"""Smooth fits weigh the labels by a first fit of their spread."""
+
+import numpy as np
+
+from multiobs import MultiObservationRegressor, statistics
+from multiobs.auto import weighted
+
+
+def test_which_statistics_are_of_spread() -> None:
+    of_spread = {"variance", "gini_mean_difference"}
+    others = {"mean", "ucb", "minvar", "kendall_tau", "covariance", "collision_probability"}
+    for name in of_spread | others:
+        assert statistics.resolve(name).of_spread == (name in of_spread)
+
+
+def test_weights_multiply_and_may_be_missing() -> None:
+    one, two = np.array([1.0, 2.0]), np.array([3.0, 0.5])
+    assert weighted(None, None) is None
+    assert weighted(one, None) is one
+    assert weighted(None, two) is two
+    np.testing.assert_array_equal(weighted(one, two), [3.0, 1.0])
+
+
+def test_rows_of_a_mean_count_by_their_precision() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(600, 1))
+    spread = np.exp(2 * x[:, 0] - 1)
+    reg = MultiObservationRegressor("ucb", features="smooth", random_state=0)
+    reg.fit(x, spread * rng.normal(size=600))
+    mean, variance = reg.result_.parts
+    weight = mean.problem.weight
+    assert weight is not None
+    fitted = variance.curve.outward(variance.curve.eta(x))
+    # the first fit of the variance and the last are nearly the same
+    np.testing.assert_allclose(weight * fitted / np.mean(weight * fitted), 1.0, atol=0.02)
+    # least squares with these weights knows the mean better than without, where the spread is small
+    z = mean.design.columns(np.array([[0.05]]))
+    plain = MultiObservationRegressor("mean", features="smooth", random_state=0)
+    plain.fit(x, spread * rng.normal(size=600))
+    error = float(mean.curve.errors(z)[0] * mean.units.factor)
+    assert error < float(plain.result_.standard_errors(np.array([[0.05]]))[0])
