@@ -1,6 +1,6 @@
 """Validated rows: positions, labels, weights and codes, with absent rows left out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -56,6 +56,17 @@ class Rows:
     indicators: tuple[tuple[int, int], ...] = ()
     names: tuple[str, ...] = ()
     marks: dict[str, Any] = field(default_factory=dict)
+
+    def at(self, index: IntArray) -> "Rows":
+        """Return some of the rows."""
+        return replace(
+            self,
+            X=self.X[index],
+            place=self.place[index],
+            y=self.y[index],
+            weight=None if self.weight is None else self.weight[index],
+            groups=None if self.groups is None else self.groups[index],
+        )
 
 
 @final

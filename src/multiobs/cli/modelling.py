@@ -190,7 +190,7 @@ def by_held_out_score(
     table = zip(scores.names, scores.scores, strict=True)
     listed = ", ".join(f"{name} {value:.4g}" for name, value in table)
     sentence = (
-        f"class: {chosen.name}, the simplest of held-out loss within two standard errors of the "
-        f"best, in {rows_text(some.size)} ({listed})"
+        f"class: {chosen.name}, which no richer one beats by a margin of held-out loss, "
+        f"in {rows_text(some.size)} ({listed})"
     )
     return model, (sentence,)

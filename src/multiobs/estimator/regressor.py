@@ -32,7 +32,7 @@ from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.own_score import ScoreMixin
-from multiobs.estimator.selection import chosen_class
+from multiobs.estimator.selection import Candidate, chosen_class
 from multiobs.fit import (
     StreamFit,
     fit_linear,
@@ -80,9 +80,9 @@ class MultiObservationRegressor(
         a sum of penalised splines, one for each column, with automatic smoothness.
     estimator : regressor or "auto", optional
         Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
-        the exact minimiser over the linear class. "auto" takes the simplest of constant, line,
-        smooth, smooth with interactions and boosting whose held-out score is within two standard
-        errors of the best; ``plan_.scores`` has the table.
+        the exact minimiser over the linear class. "auto" goes from constant over line,
+        smooth and smooth with interactions to boosting, and on as long as the held-out score is
+        better by a margin (:mod:`multiobs.estimator.selection`); ``plan_.scores`` has the table.
     link : {"auto", "identity", "log", "logit"}, default="auto"
         Scale on which the class is linear or additive: the log keeps a statistic above its lower
         end, the logit between its ends, with a loss that elicits the same statistic. "auto" is
@@ -191,24 +191,8 @@ class MultiObservationRegressor(
         if isinstance(self.estimator, str):
             return self._fit_chosen(X, y, sample_weight, groups)
         table = read_table(X)
-        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
-        size = self.max_tuples
-        if size is not None:
-            size = _check.integer("max_tuples", size, low=1)
         statistic, rows, rng = self._validated(table, y, sample_weight, groups)
-        request = Request(
-            statistic, self.sampler, self.transport, bool(self.fit_intercept), max_tuples=size
-        )
-        wanted = None
-        if self.features is not None or self.link != "auto":
-            wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
-        if self.estimator is not None:
-            fitted = self._fitted_regressor(prepare(request, rows, rng), rng, table.categories)
-        elif wanted is not None:
-            fitted = fit_additive(wanted.framed(table.layout), request, rows, rng, table.categories)
-        else:
-            ready = prepare(request, rows, rng)
-            fitted = self._fitted_linear(ready, rows, alpha, table.layout)
+        fitted = self._fitted_rows(statistic, rows, table, rng)
         warn_of(fitted, rows.X, richer=self.features is None)
         self._become(rows.marks, fitted)
         if self.verbose:
@@ -317,13 +301,48 @@ class MultiObservationRegressor(
         _check.choice("estimator", self.estimator, ("auto",))
         if self.features is not None:
             raise ValueError(f"features must be None with estimator='auto', got {self.features!r}")
-        statistic, rows, rng = self._validated(read_table(X), y, sample_weight, groups)
-        chosen, scores = chosen_class(self, statistic, rows, rng)
+        table = read_table(X)
+        statistic, rows, _ = self._validated(table, y, sample_weight, groups)
+
+        def fit(each: Candidate, some: Rows, ready: Prepared) -> Fitted:
+            door: Self = clone(self).set_params(features=each.features, estimator=each.estimator)
+            return door._fitted_rows(statistic, some, table, np.random.default_rng(0), ready)
+
+        chosen, scores = chosen_class(fit, self._request(statistic), rows)
         door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
         door.fit(X, y, sample_weight, groups)
         fitted = door._fitted
         self._become(rows.marks, replace(fitted, plan=replace(fitted.plan, scores=scores)))
         return self
+
+    def _request(self, statistic: Statistic) -> Request:
+        """Return what rows become tuples by."""
+        size = self.max_tuples
+        if size is not None:
+            size = _check.integer("max_tuples", size, low=1)
+        shift = bool(self.fit_intercept)
+        return Request(statistic, self.sampler, self.transport, shift, max_tuples=size)
+
+    def _fitted_rows(
+        self,
+        statistic: Statistic,
+        rows: Rows,
+        table: Table,
+        rng: np.random.Generator,
+        ready: Prepared | None = None,
+    ) -> Fitted:
+        """Fit the class that was asked for, to tuples that may be ready."""
+        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
+        request = self._request(statistic)
+        wanted = None
+        if self.features is not None or self.link != "auto":
+            wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
+        if self.estimator is None and wanted is not None:
+            return fit_additive(wanted.framed(table.layout), request, rows, rng, table.categories)
+        ready = prepare(request, rows, rng) if ready is None else ready
+        if self.estimator is not None:
+            return self._fitted_regressor(ready, rng, table.categories)
+        return self._fitted_linear(ready, rows, alpha, table.layout)
 
     def _fitted_regressor(
         self, ready: Prepared, rng: np.random.Generator, found: Categories | None

@@ -1,23 +1,36 @@
-"""``estimator="auto"``: the class of functions chosen by its held-out multi-observation score."""
+r"""``estimator="auto"``: the class of functions chosen by its held-out multi-observation score.
+
+A loss that grows with the power g of the labels' scale is dominated by the x at which y spreads
+most, and so is its noise.  Tuples are therefore weighted by :math:`\sigma(x)^{-g}`, with a pilot of
+the standard deviation: the score remains consistent for the statistic at each x, and differences
+of scores are as sure as those of standardised labels.
+"""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.preprocessing import FunctionTransformer
 
 from multiobs import scoring
 from multiobs._check.rows import Rows
 from multiobs._tables import aligned
-from multiobs._types import FloatArray
-from multiobs.fit import Smooth
+from multiobs._types import FloatArray, IntArray
+from multiobs.auto import Prepared, Request, prepare
+from multiobs.fit import Problem, Smooth
+from multiobs.samplers import Adjacent
 from multiobs.statistics import Statistic
+from multiobs.transport import completed, fit_scale_pilot, spread_folds
+from multiobs.tuples import canonical_order
 
 FOLDS = 3
-MARGIN = 2.0  # standard errors of the difference by which a richer class must be better
+# Standard errors of the difference by which a class must be better than the simpler ones.  A slope
+# that is not there costs little, one that is missed costs much.
+LINE, SMOOTH, BOOSTING = 0.0, 1.0, 2.0
+PARTNERS = 4  # of a row in the pairs that are scored
 INTERACTING = 4  # columns up to which all pairs may interact
 
 
@@ -30,11 +43,14 @@ class Candidate:
     ----------
     name : str
         For the table of scores.
+    margin : float
+        Standard errors by which it must be better than the simpler ones.
     features, estimator : object
         As in MultiObservationRegressor.
     """
 
     name: str
+    margin: float = 0.0
     features: Any = None
     estimator: Any = None
 
@@ -50,34 +66,38 @@ class ClassScores:
         The candidates.
     scores : ndarray (k,)
         Mean held-out losses: smaller is better.
-    behind, errors : ndarray (k,)
-        How far each is behind the best, and the standard error of that under shared labels.
-    chosen : str
-        The simplest one that is within two standard errors of the best.
+    errors : ndarray (k, k)
+        Standard errors of the differences of two scores under shared labels.
+    margins : tuple of float
+        Standard errors by which each must be better than the simpler ones.
     """
 
     names: tuple[str, ...]
     scores: FloatArray
-    behind: FloatArray
     errors: FloatArray
-    chosen: str
+    margins: tuple[float, ...]
+
+    @property
+    def chosen(self) -> str:
+        """What :meth:`simplest` says of all candidates."""
+        return self.simplest(*self.names)
 
     def simplest(self, *allowed: str) -> str:
-        """Return the simplest of some candidates within two standard errors of the best of all.
-
-        Where none is, the best of them.
-        """
-        fair = [k for k, name in enumerate(self.names) if name in allowed]
-        fine = (k for k in fair if self.behind[k] <= MARGIN * self.errors[k])
-        return self.names[next(fine, min(fair, key=lambda k: float(self.scores[k])))]
+        """Go through some candidates from the simplest on, and on to those that win by a margin."""
+        first, *richer = (k for k, name in enumerate(self.names) if name in allowed)
+        for k in richer:
+            if self.scores[k] < self.scores[first] - self.margins[k] * self.errors[first, k]:
+                first = k
+        return self.names[first]
 
     def __str__(self) -> str:
+        best = int(np.argmin(self.scores))
+        behind, chosen = self.scores - self.scores[best], self.chosen
         rows = [
-            (name, f"{score:.6g}", f"{gap:.3g}", f"{error:.3g}", "*" * (name == self.chosen))
-            for name, score, gap, error in zip(
-                self.names, self.scores, self.behind, self.errors, strict=True
-            )
-        ]
+            (name, f"{self.scores[k]:.6g}", f"{behind[k]:.3g}", f"{self.errors[best, k]:.3g}",
+             "*" * (name == chosen))
+            for k, name in enumerate(self.names)
+        ]  # fmt: skip
         return "\n".join(aligned([("class", "loss", "behind", "error", ""), *rows]))
 
 
@@ -89,18 +109,19 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     ['constant', 'line', 'smooth', 'boosting']
     """
     flat = FunctionTransformer(_flat, check_inverse=False, feature_names_out=_flat_name)
-    found = [Candidate("constant", features=flat), Candidate("line")]
+    found = [Candidate("constant", features=flat), Candidate("line", LINE)]
     if statistic.psi is not None or statistic.parts is not None:
-        found.append(Candidate("smooth", features=Smooth()))
+        found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_columns <= INTERACTING:
             both = Smooth(interactions=True)
-            found.append(Candidate("smooth with interactions", features=both))
+            found.append(Candidate("smooth with interactions", SMOOTH, features=both))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise
         trees = HistGradientBoostingRegressor(
-            max_iter=100, min_samples_leaf=leaf, early_stopping=False, random_state=0
-        )
-        found.append(Candidate("boosting", estimator=trees))
+            max_iter=80, learning_rate=0.05, max_leaf_nodes=4, min_samples_leaf=leaf, max_bins=64,
+            early_stopping=False, random_state=0,
+        )  # fmt: skip
+        found.append(Candidate("boosting", BOOSTING, estimator=trees))
     return found
 
 
@@ -113,45 +134,76 @@ def _flat_name(_: Any, __: Any) -> list[str]:
     return ["1"]
 
 
-def chosen_class(
-    template: Any, statistic: Statistic, rows: Rows, rng: np.random.Generator
-) -> tuple[Candidate, ClassScores]:
+Fit = Callable[[Candidate, Rows, Prepared], Any]  # to some rows and the tuples made of them
+
+
+def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, ClassScores]:
     """Score the candidates on rows they were not fitted to, and take the simplest good one.
+
+    The rows of a tuple that is scored are in one fold, and their labels are moved along the pilot
+    of the other folds, so that no candidate has seen anything of it.
 
     Parameters
     ----------
-    template : MultiObservationRegressor
-        Cloned with each candidate's class.
-    statistic : Statistic
-        What is estimated.
+    fit : callable
+        Fits a candidate to some rows.
+    request : Request
+        What is estimated, and how rows become tuples.
     rows : Rows
         Validated rows.
-    rng : Generator
-        Deals the rows into folds.
     """
-    n = rows.X.shape[0]
+    statistic, n = request.statistic, rows.X.shape[0]
     ready = candidates(statistic, rows.X.shape[1], n)
-    fold = rng.permutation(np.arange(n) % FOLDS)
+    fold = np.empty(n, dtype=np.int64)
+    fold[canonical_order(rows.place, rows.y, rows.weight)] = spread_folds(n, FOLDS)
     predictions = {each.name: np.zeros(n) for each in ready}
+    level: FloatArray | None = np.zeros(n)
     for k in range(FOLDS):
-        out, kept = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-        groups = None if rows.groups is None else rows.groups[kept]
-        weight = None if rows.weight is None else rows.weight[kept]
-        for each in ready:
-            model = clone(template).set_params(
-                features=each.features, estimator=each.estimator, random_state=0, verbose=False
-            )
-            with warnings.catch_warnings():  # what is wrong with a class shows in its score
-                warnings.simplefilter("ignore")
-                model.fit(rows.X[kept], rows.y[kept], sample_weight=weight, groups=groups)
-            predictions[each.name][out] = model.predict(rows.X[out])
+        out, kept = np.flatnonzero(fold == k), rows.at(np.flatnonzero(fold != k))
+        with warnings.catch_warnings():  # what is wrong with a class shows in its score
+            warnings.simplefilter("ignore")
+            prepared = prepare(request, kept, np.random.default_rng(0))
+            for each in ready:
+                found = fit(each, kept, prepared)
+                predictions[each.name][out] = found.result.predict(rows.X[out])
+        mean = _mean_at(prepared.problem, rows.X[out])
+        if mean is None:
+            level = None
+        elif level is not None:
+            level[out] = mean
+    weight = rows.weight
+    if level is not None:
+        columns = completed(rows.X, rows.indicators)  # no level of a category is a special one
+        spread = fit_scale_pilot(columns, rows.y - level, weight).predict(columns)
+        even = (spread / np.median(spread)) ** (-statistic.loss_growth / statistic.arity)
+        weight = even if weight is None else weight * even
+    narrow = statistic.arity == 2 and rows.place.shape[1] == 1
     table = scoring.compare(
-        statistic, rows.X, rows.y, predictions, sample_weight=rows.weight, groups=rows.groups
+        statistic,
+        rows.place,
+        rows.y,
+        predictions,
+        sampler=Adjacent(PARTNERS) if narrow else "adjacent",
+        sample_weight=weight,
+        groups=_blocks(fold, rows.groups, statistic.arity),
+        transport="auto" if level is None else level,
     )
     order = [table.names.index(each.name) for each in ready]
-    behind = np.array([table.differences[at].difference for at in order])
-    errors = np.array([table.differences[at].se for at in order])
-    fine = np.flatnonzero(behind <= MARGIN * errors)
-    at = int(fine[0])
-    names = tuple(each.name for each in ready)
-    return ready[at], ClassScores(names, table.scores[order], behind, errors, names[at])
+    names, margins = tuple(each.name for each in ready), tuple(each.margin for each in ready)
+    errors = np.array([[table.difference(a, b).se for b in names] for a in names])
+    scores = ClassScores(names, table.scores[order], errors, margins)
+    return ready[names.index(scores.chosen)], scores
+
+
+def _blocks(fold: IntArray, groups: IntArray | None, arity: int) -> IntArray | None:
+    """Codes that a scored tuple never crosses: folds, unless rows are too few to find one there."""
+    crossed = fold if groups is None else groups * FOLDS + fold
+    return crossed if np.unique(crossed, return_counts=True)[1].max() >= arity else groups
+
+
+def _mean_at(problem: Problem, X: FloatArray) -> FloatArray | None:
+    """Mean of the labels at X by the pilot of a problem; None where it has none, or several."""
+    pilot, units = problem.residuals.pilot, problem.units
+    if pilot is None or problem.residuals.labels.ndim > 1:
+        return None
+    return np.asarray(units.shift + units.scale * pilot.predict(X))

@@ -1,5 +1,6 @@
 """Any regressor as the class of functions, fitted to pooled pseudo-observations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,8 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.problem import Problem
 from multiobs.fit.roots import newton_root
+from multiobs.fit.rowwise import pool_rows
 from multiobs.sums import Pooled, pool
 from multiobs.transport import LocationScale
+from multiobs.tuples import TupleSet, Windows
 
 
 @final
@@ -46,6 +49,8 @@ class RegressorFit:
 def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> RegressorFit:
     """Fit any regressor to pooled pseudo-observations.
 
+    The tuples of each anchor are one pseudo-observation, those of each row where the windows are
+    leaves of several trees.
     A mean is regressed on psi, a ratio on psi/chi with weight chi.  A root-type statistic is
     reached by Newton steps on its identification function V: regress r + V/V', repeat.  A
     regressor whose ``fit`` takes no ``sample_weight`` gets a weighted resample of the same size.
@@ -69,7 +74,7 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
             "estimator must be None for a statistic known by its loss alone, "
             f"got {type(template).__name__} for {statistic!r}"
         )
-    found = pool(
+    found = _pool_of(problem.tuples)(
         problem.tuples,
         kernels,
         problem.X,
@@ -90,6 +95,12 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
         importance = importance * np.where(usable, chi, 0.0)
     model = _fit_once(template, found.x, way_back.outward(target), importance, rng)
     return RegressorFit(problem, template, model, found)
+
+
+def _pool_of(tuples: TupleSet) -> Callable[..., Pooled]:
+    """By anchors, or by rows where a row is the anchor of several windows."""
+    repeated = isinstance(tuples, Windows) and tuples.order.size > tuples.n_rows
+    return pool_rows if repeated else pool
 
 
 def _fit_root(

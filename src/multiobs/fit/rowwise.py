@@ -14,6 +14,7 @@ nothing moves solves :math:`\sum_t w_t (\psi_t - \bar r_t) \sum_{i \in t} s_i z_
 information is lost to the width of the neighbourhoods.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -22,7 +23,8 @@ from scipy import sparse
 
 from multiobs._types import FloatArray
 from multiobs.fit.links import LinkedLoss
-from multiobs.statistics.kernels import Kernel
+from multiobs.statistics.kernels import Kernel, constant
+from multiobs.sums import Pooled
 from multiobs.sums.contraction import LIMIT, tuple_weights
 from multiobs.sums.scores import Slope, sum_scores
 from multiobs.tuples import Tuples, TupleSet, Windows
@@ -91,6 +93,39 @@ def row_sums(
     if tuples.arity == 1 or (plain and tuples.n_rows > MANY):
         return RowSums(psi, chi, None)
     return RowSums(psi, chi, _together(tuples, weight, rng))
+
+
+def pool_rows(
+    tuples: TupleSet,
+    kernels: Sequence[Kernel],
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    weight: FloatArray | None = None,
+    limit: int = LIMIT,
+) -> Pooled:
+    """Pool the tuples of each row into one pseudo-observation at the row.
+
+    A row of a forest is the anchor of tuples in every tree: pooled by anchors it would be a crowd
+    of pseudo-observations that share their labels, and a regressor that counts the members of its
+    leaves, or stops when some rows held out say so, would take them for so many rows.
+
+    Parameters
+    ----------
+    tuples : TupleSet
+        Which rows go together.
+    kernels : sequence of Kernel
+        Functions of the m labels.
+    X, y, weight : ndarray
+        Positions (n, d), labels (n,) or (n, s), weights (n,) or None.
+    limit : int
+        The most tuples that are enumerated.
+    """
+    one = constant(1.0, tuples.arity, 1 if y.ndim == 1 else y.shape[1])
+    total = _over_rows(one, tuples, y, weight, limit)
+    rows = np.flatnonzero(total > 0)
+    sums = np.stack([_over_rows(each, tuples, y, weight, limit)[rows] for each in kernels], axis=1)
+    return Pooled(X[rows], total[rows], sums / total[rows, None], rows)
 
 
 def _over_rows(

@@ -19,7 +19,7 @@ from multiobs.samplers.geometry import (
 from multiobs.samplers.neighbours import in_ball, nearest_nodes, rows_together
 from multiobs.tuples import Graph, Windows, sorted_windows
 
-WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the paper's epsilon: what validation chooses among
+WIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # times the rows of the paper's epsilon, for validation
 NEIGHBOURS = (1, 2, 4, 8, 16)  # times m - 1
 FEW = 5  # neighbours of a row where nobody says how many
 
@@ -85,7 +85,9 @@ class Nearby(Adjustable, Streaming):
         base = paper_epsilon(points)
         if base == 0.0:
             return [Nearby(0.0, self.scale)]
-        return [Nearby(factor * base, self.scale) for factor in WIDTHS]
+        # the volume of a ball grows with the d-th power of its width
+        growth = 1.0 / X.shape[1]
+        return [Nearby(factor**growth * base, self.scale) for factor in WIDTHS]
 
     def settled(self) -> bool:
         return not isinstance(self.epsilon, str)

@@ -1,7 +1,7 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
 from multiobs.transport import basis
-from multiobs.transport.pilots import Piloted, fit_pilot, one_thread
+from multiobs.transport.pilots import Piloted, completed, fit_pilot, one_thread, spread_folds
 from multiobs.transport.residuals import (
     LocationScale,
     Residuals,
@@ -21,9 +21,11 @@ __all__ = [
     "SplinePilot",
     "Transport",
     "basis",
+    "completed",
     "fit_pilot",
     "fit_scale_pilot",
     "leverage_corrected",
     "one_thread",
     "residuals_of",
+    "spread_folds",
 ]
