@@ -1,13 +1,14 @@
 """Defaults and ``estimator="auto"`` against the best of many peers, on laws fixed before tuning.
 
     python -m benchmarks.contest [--half final] [--rows 300 1000 5000] [--trials 12]
-                                 [--laws NAME ...] [--seconds S] [--out DIR]
+                                 [--laws NAME ...] [--dear N] [--seconds S] [--out DIR]
 
 Laws of :mod:`benchmarks.harder_laws` (the statistic is a line) and :mod:`benchmarks.curve_laws` (it
 is a curve); "final" ones were looked at for the table only.  Peers are those of
 :mod:`benchmarks.peers`: NGBoost and quantile-forest run where they are installed (``make
 .venv-studies/.stamp``), mgcv where ``Rscript`` finds it.  After the first trials a peer with more
-than twice the error of the best is dropped on that law.
+than twice the error of the best is dropped on that law; NGBoost and ``gaulss``, which take longer
+than all others together, have ``--dear`` trials on each law.
 
 Errors go to ``contest_HALF.jsonl`` trial by trial, and a run resumes where the last one stopped;
 ``--seconds`` of CPU time begin no further law.  ``contest_HALF.csv`` holds the ratios of mean
@@ -34,6 +35,7 @@ FIRST = 3  # trials of all peers
 BEHIND = 2.0  # times the error of the best peer: no further trials
 DEAR = 12_000  # rows times columns from which gaulss takes minutes
 OURS = ("default", "auto")
+SLOW = {"NGBoost", "mgcv, gaulss"}
 PAPER = ("paper nearby", "paper sliding")
 Errors = dict[str, list[float]]
 
@@ -205,6 +207,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000, 5000])
     parser.add_argument("--trials", type=int, default=12)
     parser.add_argument("--laws", nargs="*")
+    parser.add_argument("--dear", type=int, default=FIRST, help="trials of NGBoost and gaulss")
     parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--out", type=Path, default=Path("out/quality"))
     asked = parser.parse_args()
@@ -226,6 +229,7 @@ def main() -> None:
                     for key, error in each["errors"].items():
                         seen.setdefault(key, []).append(error)
                 left_out = behind(seen) if len(own) >= FIRST else set()
+                left_out |= SLOW if len(own) >= asked.dear else set()
                 found = [one_trial(law, rows, trial, left_out) for trial in trials]
                 oracle = law.statistic == "variance" and name in CURVES[asked.half]
                 mine = {"mgcv, gaulss", "mgcv, Gamma-log"} - left_out
