@@ -1,13 +1,13 @@
 """What the gradient of a risk is summed from, and how much a fit bends its scores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.sums import LIMIT, Features, Lifted
+from multiobs.sums import LIMIT, Features, Lifted, features_of
 from multiobs.sums.scores import Slope, tuple_scores
 from multiobs.tuples import Tuples, TupleSet
 
@@ -38,9 +38,11 @@ class Gradient:
     limit : int
         The most tuples that are enumerated.
     local : bool
-        Put each tuple at the row it is counted for, which costs the same for any features.
+        Take the features of a row for those of its tuples, which costs the same for any features.
     free : ndarray (p, f) or None
         Directions in which the coefficients were free to move; all of them by default.
+    anchors : ndarray (n, q) or None
+        Features of the tuples of each anchor, where these were all put at one place.
     """
 
     slope: Slope
@@ -53,6 +55,7 @@ class Gradient:
     limit: int = LIMIT
     local: bool = False
     free: FloatArray | None = None
+    anchors: FloatArray | None = None
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -76,8 +79,18 @@ class Gradient:
 
     def scores(self, part: Tuples) -> FloatArray:
         """Scores (t, p) of listed tuples."""
-        found = tuple_scores(self.slope, part, self.Z, self.y, self.w, self.weight)
-        return found[:, : self.p]
+        part, Z = self._placed(part)
+        return tuple_scores(self.slope, part, Z, self.y, self.w, self.weight)[:, : self.p]
+
+    def features(self, part: Tuples) -> FloatArray:
+        """Features (t, p) of listed tuples."""
+        return features_of(*self._placed(part))[:, : self.p]
+
+    def _placed(self, part: Tuples) -> tuple[Tuples, Features]:
+        """Tuples with the features that they are at: their anchor's, or the mean of members'."""
+        if self.anchors is None:
+            return part, self.Z
+        return replace(part, representative=part.members[:, 0]), self.anchors
 
     def leverage(self, z: FloatArray, times: FloatArray) -> FloatArray:
         """Share (u,) of one tuple at each z (u, p) in the fit, where z has so many tuples."""

@@ -6,7 +6,7 @@ from multiobs._types import FloatArray
 from multiobs.inference.gradient import Gradient, inflation
 from multiobs.inference.meat import Meat
 from multiobs.inference.skewness import Third, of_independent, of_pairs
-from multiobs.sums import features_of, tuple_weights
+from multiobs.sums import tuple_weights
 from multiobs.sums.overlaps import Independent, Overlap, tuple_overlap
 from multiobs.tuples import Tuples
 
@@ -28,7 +28,7 @@ def meat_of_tuples(gradient: Gradient, most: int) -> Meat | None:
     s = gradient.scores(part)
     product = tuple_weights(part, gradient.weight)
     times = np.ones(part.count()) if product is None else product
-    z = features_of(part, gradient.Z)[:, : gradient.p]
+    z = gradient.features(part)
     h = pattern.spread(times[:, None])[:, 0] * gradient.leverage(z, times)
     units, none = s * inflation(h), np.zeros((gradient.p, gradient.p))
     third = _third(units, part, pattern)

@@ -6,14 +6,16 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.fit import LinearFit, Risk, framed
+from multiobs.fit import LinearFit, Problem, Risk, framed
 from multiobs.inference.dependence import Dependence
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, positive_part
 from multiobs.inference.skewness import Third, of_tensors
 from multiobs.inference.variance import meat
+from multiobs.sums import pool
 from multiobs.sums.scores import slope_of
+from multiobs.tuples import Anchored, Windows
 
 COMPACT = 15  # coefficients up to which p³ numbers are fewer than those of the rows
 
@@ -137,9 +139,9 @@ def gradient_of(
 ) -> Gradient:
     """What the gradient of a fit's risk is summed from, at its own or other coefficients.
 
-    Nonlinear features, and labels that were divided by a pilot of their spread, vary little
-    inside a neighbourhood: where tuples were pooled, each is put at the row it is counted for,
-    which is as good as the pooling itself.
+    Where tuples were pooled, all those of an anchor are at one place.  Scores of rows take the mean
+    of the places of a row's tuples: the row's own x would do where features vary little inside a
+    neighbourhood, but where rows are few it is far from any place that was fitted.
 
     Parameters
     ----------
@@ -161,12 +163,49 @@ def gradient_of(
     held = np.concatenate([at, [-1.0, 0.0]])
     level = np.concatenate([np.zeros(p + 1), [1.0]])
     slope = slope_of(problem.statistic.loss, held, None if fit.reference is None else level)
-    z, reference, size = framed(problem, fit.design, fit.reference, problem.X)
+    anchors = None
+    if isinstance(tuples, Anchored) and tuples.n_partners.size == problem.n_rows:
+        anchors = _framed_columns(fit, _places(problem, tuples))
+        rows = means_over_members(tuples, anchors)
+    else:  # listed tuples, or rows that recur in the leaves of several trees
+        rows = _framed_columns(fit, problem.X)
+    Z, size = rows[:, :-1], rows[:, -1]
     share = size ** (1.0 / tuples.arity)
     if np.any(share != 1.0):
         weight = share if weight is None else share * weight
-    Z = np.column_stack([z, reference])
-    return Gradient(slope, tuples, Z, labels, held, weight, p, problem.limit, True, free)
+    if anchors is not None:
+        anchors = anchors[:, :-1]
+    return Gradient(slope, tuples, Z, labels, held, weight, p, problem.limit, True, free, anchors)
+
+
+def _framed_columns(fit: LinearFit, x: FloatArray) -> FloatArray:
+    """Features, reference level and size of the loss of a pooled fit at x, as columns (n, q)."""
+    return np.column_stack(framed(fit.problem, fit.design, fit.reference, x))
+
+
+def _places(problem: Problem, tuples: Anchored) -> FloatArray:
+    """Where the tuples of each row as an anchor were put, (n, d); its own x where it has none."""
+    found = pool(tuples, [], problem.X, problem.residuals.labels, weight=problem.weight)
+    x = problem.X.copy()
+    x[found.anchors] = found.x
+    return x
+
+
+def means_over_members(tuples: Anchored, anchors: FloatArray) -> FloatArray:
+    """Mean (n, q), over the tuples that contain each row, of values (n, q) of their anchors.
+
+    Examples
+    --------
+    >>> chain = Windows(np.arange(3), np.array([2, 3, 3]), arity=2)  # pairs 01 and 12
+    >>> means_over_members(chain, np.array([[1.0], [10.0], [100.0]])).ravel().tolist()
+    [1.0, 5.5, 10.0]
+    """
+    by_row = anchors
+    if isinstance(tuples, Windows):
+        anchors = anchors[tuples.order]
+    both = tuples.sums_over_members(np.column_stack([anchors, np.ones(anchors.shape[0])]))
+    counts = both[:, -1:]
+    return np.where(counts > 0.5, both[:, :-1] / np.maximum(counts, 0.5), by_row)
 
 
 def hessian_of(risk: Risk, w: FloatArray) -> FloatArray:

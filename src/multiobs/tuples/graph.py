@@ -31,9 +31,11 @@ class Graph(Anchored):
         self.arity = arity
         self.n_rows = int(indptr.size - 1)
 
-    def membership_counts(self) -> FloatArray:
-        own, shared = self._anchor_counts()
-        return own + bincount(self.indices, np.repeat(shared, self.n_partners), self.n_rows)
+    def sums_over_members(self, values: FloatArray) -> FloatArray:
+        own, shared = (each[:, None] for each in self._anchor_counts())
+        handed = np.repeat(shared * values, self.n_partners, axis=0)
+        others = [bincount(self.indices, each, self.n_rows) for each in handed.T]
+        return np.asarray(own * values + np.stack(others, axis=1))
 
     @property
     def n_partners(self) -> IntArray:

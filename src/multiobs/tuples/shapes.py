@@ -184,6 +184,13 @@ class Anchored(TupleSet):
     def rows_of(self, anchors: IntArray, partners: IntArray) -> IntArray:
         """Row numbers (t, m) of anchors (t,) with partner numbers (t, m-1)."""
 
+    @abstractmethod
+    def sums_over_members(self, values: FloatArray) -> FloatArray:
+        """Sum (n, q), over the tuples that contain each row, of values (a, q) of their anchors."""
+
+    def membership_counts(self) -> FloatArray:
+        return self.sums_over_members(np.ones((self.n_partners.size, 1)))[:, 0]
+
     def _anchor_counts(self) -> tuple[FloatArray, FloatArray]:
         """How many tuples each anchor has, and how many of them contain one given partner."""
         partners, q = self.n_partners, self.arity - 1
@@ -289,11 +296,12 @@ class Windows(Anchored):
         n = int(self.stop.size)
         return int(self.stop.sum()) - n * (n + 1) // 2
 
-    def membership_counts(self) -> FloatArray:
-        own, shared = self._anchor_counts()
+    def sums_over_members(self, values: FloatArray) -> FloatArray:
+        own, shared = (each[:, None] for each in self._anchor_counts())
         place = np.arange(self.stop.size, dtype=np.int64)
-        counts = own + window_sums(shared[:, None], self.first_anchors(), place)[:, 0]
-        return bincount(self.order, counts, self.n_rows)
+        found = own * values + window_sums(shared * values, self.first_anchors(), place)
+        # a row may have several places
+        return np.stack([bincount(self.order, each, self.n_rows) for each in found.T], axis=1)
 
     def first_anchors(self) -> IntArray:
         """First sorted position whose window reaches each position, (n,).
