@@ -80,7 +80,9 @@ def test_interval_matches_coefficients_and_level():
     plain = model.predict_interval([[0.5]], method="linear")[0]
     z = np.array([1.0, 0.5])
     error = np.sqrt(z @ model.coef_cov_ @ z)
-    q = quantile(0.95, model.inference_.df)
+    known = model.inference_
+    df = known.covariance.df_along(known.fit.design.columns(np.array([[0.5]])))[0]
+    q = quantile(0.95, df)
     assert_allclose(plain, model.predict([[0.5]]) + np.array([-q, q]) * error)
     found = model.predict_interval([[0.5]])[0]
     wide = model.predict_interval([[0.5]], level=0.99)[0]

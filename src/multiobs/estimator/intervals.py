@@ -246,7 +246,7 @@ class InferenceMixin(ABC):
         if effective is None:
             more = (fitted.rows or problem.n_rows) / problem.n_rows
             effective = effective_count(problem.tuples) * more
-        table = coefficient_table(known.estimate, known.coef_cov, known.df, level)
+        table = known.table(level)
         status = known.fit.solution.status.name.lower().replace("_", " ")
         facts = (
             ("Statistic", repr(fitted.statistic)),

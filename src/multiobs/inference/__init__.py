@@ -18,6 +18,7 @@ from multiobs.inference.parts import (
     variance_by_parts,
 )
 from multiobs.inference.sandwich import Covariance, covariance, hessian_of
+from multiobs.inference.shares import Shares, n_packed
 from multiobs.inference.shrinking import shrink
 from multiobs.inference.summary import Summary, coefficient_table
 from multiobs.inference.terms import (
@@ -41,6 +42,7 @@ __all__ = [
     "Method",
     "Part",
     "PartialEffect",
+    "Shares",
     "Skewness",
     "Summary",
     "TermSummary",
@@ -57,6 +59,7 @@ __all__ = [
     "dependence_of",
     "hessian_of",
     "limits",
+    "n_packed",
     "overlap_sums",
     "fit_part",
     "partial_effects",

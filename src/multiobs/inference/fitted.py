@@ -12,6 +12,7 @@ from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, limits
 from multiobs.inference.sandwich import Covariance, covariance
 from multiobs.inference.score_test import score_test
+from multiobs.inference.summary import coefficient_table
 
 
 @final
@@ -63,7 +64,7 @@ class Inference:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the t quantiles."""
+        """Degrees of freedom of the covariance, averaged over directions."""
         return self.covariance.df
 
     @property
@@ -88,10 +89,13 @@ class Inference:
         z = self.fit.design.columns(X)
         centre = self.units.outward(z @ self.fit.w)
         domain = self.fit.problem.statistic.domain
-        skewness = self.covariance.skewness(z)
-        return limits(
-            centre, self.standard_errors(X), self.df, level, method, domain, skewness=skewness
-        )
+        skewness, df = self.covariance.skewness(z), self.covariance.df_along(z)
+        return limits(centre, self.standard_errors(X), df, level, method, domain, skewness=skewness)
+
+    def table(self, level: float) -> FloatArray:
+        """Coefficient, standard error, t, p-value and limits of each of :attr:`estimate`."""
+        df = self.covariance.df_along(self._jacobian())
+        return coefficient_table(self.estimate, self.coef_cov, df, level)
 
     def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
         """Test R b = q for b = :attr:`estimate`."""
@@ -122,7 +126,8 @@ class Inference:
         left, sizes, right = np.linalg.svd(R, full_matrices=False)
         if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
             R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]
-            return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
+            df = float(self.covariance.df_along(R)[0])
+            return wald(self.fit.w, self.covariance.matrix, R, q, df, what)
         if self.by_parts:  # the scores of all rows are not at hand
             return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
         return score_test(self.fit, R, q, what, self.dependence)

@@ -30,7 +30,7 @@ class Skewness:
 def limits(
     centre: FloatArray,
     error: FloatArray,
-    df: float,
+    df: float | FloatArray,
     level: float,
     method: Method,
     domain: tuple[float, float],
@@ -50,8 +50,8 @@ def limits(
     ----------
     centre, error : ndarray (n,)
         Estimates and their standard errors.
-    df : float
-        Degrees of freedom of the t quantile; infinite is normal.
+    df : float or ndarray (n,)
+        Degrees of freedom of the t quantiles; infinite is normal.
     level : float
         Nominal coverage.
     method : {"auto", "linear", "log"}
@@ -114,7 +114,7 @@ def limits(
 
 
 def _bent(
-    q: float, skewness: Skewness | None, removed: FloatArray | float
+    q: float | FloatArray, skewness: Skewness | None, removed: FloatArray | float
 ) -> tuple[FloatArray | float, FloatArray | float]:
     r"""Return quantiles of the studentised estimate at both ends, upper first.
 
@@ -127,7 +127,7 @@ def _bent(
         return q, -q
     rest = skewness.bend - 1.5 * removed
 
-    def back(x: float) -> FloatArray:
+    def back(x: float | FloatArray) -> FloatArray:
         moved = x - skewness.centre / 6.0
         root = np.cbrt(1.0 + np.abs(rest * moved))
         ratio = (root**2 + root + 1.0) / 3.0
@@ -136,13 +136,13 @@ def _bent(
     return back(q), back(-q)
 
 
-def quantile(level: float, df: float) -> float:
-    """Two-sided t quantile of a nominal coverage.
+def quantile(level: float, df: float | FloatArray) -> FloatArray:
+    """Two-sided t quantiles of a nominal coverage.
 
-    >>> round(quantile(0.95, np.inf), 2)
-    1.96
+    >>> quantile(0.95, np.array([10.0, np.inf])).round(2).tolist()
+    [2.23, 1.96]
     """
     number = _check.real("level", level)
     if not 0.0 < number < 1.0:
         raise ValueError(f"level must lie between 0 and 1, got {level!r}")
-    return float(stats.t.ppf(0.5 + number / 2, df))
+    return np.asarray(stats.t.ppf(0.5 + number / 2, df))

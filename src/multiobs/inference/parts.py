@@ -19,6 +19,7 @@ from multiobs.inference.meat import positive_part
 from multiobs.inference.meat_of_rows import SAMPLED, little, moved, mutual, row_sums, touched
 from multiobs.inference.meat_of_windows import sliding, window_scores
 from multiobs.inference.sandwich import Covariance, assembled, gradient_of
+from multiobs.inference.shares import Shares
 from multiobs.inference.skewness import of_tensors
 from multiobs.inference.variance import FEW_OVERLAPS, LISTED
 from multiobs.native.window_sums import window_sums
@@ -188,8 +189,11 @@ def covariance_by_parts(
     if all(bool(part["third"]) for part in parts if "third" in part):
         bend = total["bend"] - share * total["drawn cubes"]
         third = of_tensors(bend, total["centre"] - share * total["drawn cubes"])
-    df = _degrees_of_freedom(total, V) if shares is None else _df_of_shares(shares, V.shape[0])
-    return assembled(fit, V, naive, df, known.kind, third)
+    if shares is not None:
+        return assembled(fit, V, naive, _df_of_shares(shares, p), known.kind, third)
+    found = Shares.by_parts(total, p)
+    df = found.averaged(V)
+    return assembled(fit, V, naive, df, known.kind, third, shares=found)
 
 
 def _totals(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -206,18 +210,6 @@ def _df_of_shares(shares: tuple[float, float, float], p: int) -> float:
     """Satterthwaite's degrees of freedom from the units' number, and their shares in V."""
     n, q, squares = shares
     return float(np.clip(2.0 / p * q**2 / max(squares - q**2 / n, 1e-300), 1.0, n))
-
-
-def _degrees_of_freedom(total: Mapping[str, Any], V: FloatArray) -> float:
-    """Satterthwaite's degrees of freedom from summed tensors."""
-    inverse = np.linalg.pinv(V, hermitian=True).reshape(-1)
-    n, q = float(total["units"]), float(inverse @ total["q"])
-    mean = q / n
-    near = float(inverse @ total["q near"] @ inverse)
-    noise = near - 2 * mean * float(inverse @ total["q times"]) + mean**2 * total["pairs"]
-    squares = float(inverse @ total["q squares"] @ inverse) - n * mean**2
-    noise = max(float(noise), squares, 1e-300)
-    return float(np.clip(2.0 / V.shape[0] * q**2 / noise, 1.0, n))
 
 
 NAMES = (

@@ -11,6 +11,7 @@ from multiobs.inference.dependence import Dependence
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, positive_part
+from multiobs.inference.shares import Shares, shares_of
 from multiobs.inference.skewness import Third, of_tensors
 from multiobs.inference.variance import meat
 from multiobs.sums import pool
@@ -32,13 +33,15 @@ class Covariance:
     naive : ndarray (p, p)
         The same as if no label were shared: wrong, for comparison.
     df : float
-        Degrees of freedom of the t quantiles.
+        Degrees of freedom, averaged over directions.
     kind : str
         Whose scores were summed: "rows", "tuples", "anchors", "clusters" or "lags of x".
     bread : ndarray (p, p)
         The inverse Hessian :math:`A^{-1}`.
     third : Third or None
         Third cumulants of the gradient, where they are known well.
+    shares : Shares or None
+        Of the units in V, where degrees of freedom are known for each direction.
     """
 
     matrix: FloatArray
@@ -47,6 +50,7 @@ class Covariance:
     kind: str
     bread: FloatArray
     third: Third | None = None
+    shares: Shares | None = None
 
     def compact(self) -> "Covariance":
         """Return the same without arrays as long as the rows, where its tensors are smaller."""
@@ -54,6 +58,12 @@ class Covariance:
         if self.third is None or p > COMPACT:
             return self
         return replace(self, third=of_tensors(*self.third.tensors()))
+
+    def df_along(self, z: FloatArray) -> FloatArray:
+        """Degrees of freedom (q,) of the t quantiles of the estimates z w at features z (q, p)."""
+        if self.shares is None:
+            return np.full(z.shape[0], self.df)
+        return self.shares.along(z @ self.bread)
 
     def skewness(self, z: FloatArray) -> Skewness | None:
         """Skewness of the estimates z w at features z (q, p), or None if not known well.
@@ -75,8 +85,7 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
     r"""Estimate the covariance :math:`A^{-1} V A^{-1}` of the coefficients.
 
     A is the Hessian of the risk with its penalty, V the variance of the gradient under shared
-    labels.  Degrees of freedom follow Satterthwaite: V is a sum over nearly independent units,
-    and how unequal these are says how well it is known.
+    labels.  Degrees of freedom follow Satterthwaite (:mod:`multiobs.inference.shares`).
 
     Parameters
     ----------
@@ -91,12 +100,20 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
         df = max(dependence.n_units - 1.0, 1.0)
         return assembled(fit, V, found.naive, df, dependence.name, None)
     V = positive_part(found.variance())
+    shares = shares_of(found)
     df = degrees_of_freedom(found, V)
-    return assembled(fit, V, found.naive, df, found.kind, found.third)
+    return assembled(fit, V, found.naive, df, found.kind, found.third, shares=shares)
 
 
 def assembled(
-    fit: LinearFit, V: FloatArray, naive: FloatArray, df: float, kind: str, third: Third | None
+    fit: LinearFit,
+    V: FloatArray,
+    naive: FloatArray,
+    df: float,
+    kind: str,
+    third: Third | None,
+    *,
+    shares: Shares | None = None,
 ) -> Covariance:
     """Put the sandwich together.
 
@@ -112,9 +129,11 @@ def assembled(
         Whose scores were summed.
     third : Third or None
         Third cumulants of the gradient.
+    shares : Shares, optional
+        Of the units in V.
     """
     bread = inverse_of(hessian_of(fit.risk, fit.w))
-    return Covariance(bread @ V @ bread, bread @ naive @ bread, df, kind, bread, third)
+    return Covariance(bread @ V @ bread, bread @ naive @ bread, df, kind, bread, third, shares)
 
 
 def degrees_of_freedom(found: Meat, V: FloatArray) -> float:

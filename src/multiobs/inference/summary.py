@@ -122,7 +122,9 @@ class Summary:
         return [f"{left:<{half}}   {right}".rstrip() for left, right in pairs]
 
 
-def coefficient_table(estimate: FloatArray, cov: FloatArray, df: float, level: float) -> FloatArray:
+def coefficient_table(
+    estimate: FloatArray, cov: FloatArray, df: float | FloatArray, level: float
+) -> FloatArray:
     """Coefficient, standard error, t, p-value and limits of each coefficient, (p, 6).
 
     >>> coefficient_table(np.array([2.0]), np.eye(1), np.inf, 0.95).round(2)

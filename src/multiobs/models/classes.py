@@ -12,6 +12,7 @@ from multiobs.fit import Design, LabelUnits, LinearColumns
 from multiobs.inference import (
     Curve,
     Method,
+    Shares,
     Skewness,
     Summary,
     TermSummary,
@@ -59,9 +60,11 @@ class Uncertainty:
     matrix, bread : ndarray (p, p)
         Their covariance and the inverse Hessian.
     df : float
-        Degrees of freedom.
+        Degrees of freedom, averaged over directions.
     cubic : Cubic or None
         Skewness.
+    shares : Shares or None
+        Degrees of freedom in each direction.
     """
 
     w: FloatArray
@@ -69,6 +72,13 @@ class Uncertainty:
     bread: FloatArray
     df: float
     cubic: Cubic | None = None
+    shares: Shares | None = None
+
+    def df_along(self, z: FloatArray) -> FloatArray:
+        """Degrees of freedom (q,) of the estimates z w at features z (q, p), as in the fit."""
+        if self.shares is None:
+            return np.full(z.shape[0], self.df)
+        return self.shares.along(z @ self.bread)
 
     def skewness(self, z: FloatArray, spread: FloatArray) -> Skewness | None:
         """Skewness of the estimates z w at features z (q, p) of variance (q,), as in the fit."""
@@ -132,7 +142,8 @@ class LinearClass(StoredClass):
         spread = np.maximum(np.einsum("ia,ia->i", z @ known.matrix, z), 0.0)
         error = np.sqrt(spread) * self.units.factor
         domain, skewness = self.statistic.domain, known.skewness(z, spread)
-        found = limits(centre, error, known.df, level, method, domain, skewness=skewness)
+        df = known.df_along(z)
+        found = limits(centre, error, df, level, method, domain, skewness=skewness)
         return self.units.outward(z @ self.w), found
 
     def table(self, facts: "Facts", level: float) -> Summary:
@@ -144,7 +155,8 @@ class LinearClass(StoredClass):
             first = intercept * self.units.factor + self.units.offset
             estimate, names = np.concatenate([[first], estimate]), ("intercept", *names)
         jacobian = self.design.jacobian() * self.units.factor
-        table = coefficient_table(estimate, jacobian @ known.matrix @ jacobian.T, known.df, level)
+        df = known.df_along(jacobian)
+        table = coefficient_table(estimate, jacobian @ known.matrix @ jacobian.T, df, level)
         told = facts.told(self.statistic, ("Degrees of freedom", f"{known.df:.1f}"))
         title = f"Multi-observation regression of the {self.statistic.title}"
         return Summary(title, told, names, table, level)

@@ -14,7 +14,14 @@ from multiobs._types import FloatArray
 from multiobs._version import __version__
 from multiobs.estimator import ClusterLabels, MultiObservationRegressor
 from multiobs.fit import LabelUnits, LinearFit, RegressorFit, StreamFit
-from multiobs.inference import AdditiveFit, Inference, bootstrap, dependence_of
+from multiobs.inference import (
+    AdditiveFit,
+    Inference,
+    Shares,
+    bootstrap,
+    dependence_of,
+    n_packed,
+)
 from multiobs.models import parts
 from multiobs.models.additive import (
     additive_from,
@@ -305,12 +312,23 @@ def _uncertainty_to(inference: Inference) -> dict[str, Any]:
     if found.third is not None:
         bend, centre = found.third.tensors()
         cubic = {"bend": array(_packed(bend)), "centre": array(_packed(centre))}
+    shares = None
+    if found.shares is not None:
+        near, own = found.shares.packed()
+        shares = {
+            "number": number(found.shares.number),
+            "total": array(found.shares.total),
+            "frame": array(found.shares.frame),
+            "near": array(near),
+            "own": array(own),
+        }
     return {
         "w": array(inference.fit.w),
         "matrix": array(found.matrix),
         "bread": array(found.bread),
         "df": number(found.df),
         "cubic": cubic,
+        "shares": shares,
     }
 
 
@@ -322,6 +340,16 @@ def _uncertainty_from(fields: Fields, p: int) -> Uncertainty:
         cubic = Cubic(
             *(_unpacked(inner.array(name, size), p) for name in ("bend", "centre")),
         )
+    shares = None
+    if fields.has("shares"):
+        inner = fields.inner("shares")
+        frame = inner.array("frame", p, None)
+        r = frame.shape[1]
+        if not 0 < r <= p:
+            raise inner.wrong("frame", f"of at most {p} columns")
+        total, none = inner.array("total", r, r), np.zeros((r * r, r * r))
+        near, own = (inner.array(name, n_packed(r)) for name in ("near", "own"))
+        shares = Shares(inner.real("number"), total, none, none, frame).with_packed(near, own)
     df = fields.real("df")
     if not df > 0:
         raise fields.wrong("df", "positive")
@@ -331,6 +359,7 @@ def _uncertainty_from(fields: Fields, p: int) -> Uncertainty:
         fields.array("bread", p, p),
         df,
         cubic,
+        shares,
     )
 
 
