@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
+from multiobs.estimator.messages import warn_of_few
 from multiobs.fit import Design, RegressorFit
 from multiobs.inference import (
     AdditiveFit,
     Inference,
     Method,
     PartialEffect,
+    RowInfluence,
     Summary,
     TermSummary,
     TestResult,
@@ -25,11 +27,13 @@ from multiobs.inference import (
     dependence_of,
     limits,
     partial_effects,
+    range_of,
     term_tests,
     undersmoothed,
 )
 from multiobs.tuples import effective_count
 
+LOOKED_AT = 200  # rows at which influences are looked at when no position is given
 ClusterLabels = npt.ArrayLike | Literal["serial"] | None
 
 
@@ -130,6 +134,8 @@ class InferenceMixin(ABC):
                     raise ValueError("bias must be None without the rows, got 'undersmooth'")
                 narrow = undersmoothed(known.fit, np.random.default_rng(0))
                 known = Inference(narrow, dependence=known.dependence)
+            found_few = known.few_rows(known.fit.design.columns(at))
+            warn_of_few(found_few, "intervals at some of these positions rest")
             return known.interval(at, level, method)
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
@@ -168,7 +174,9 @@ class InferenceMixin(ABC):
         rows, values = np.asarray(R, dtype=np.float64), np.asarray(q, dtype=np.float64).reshape(-1)
         result = self._additive(clusters)
         known = self._linear("wald_test", clusters) if result is None else result
-        return known.wald(rows, values)
+        found = known.wald(rows, values)
+        warn_of_few(found.few_rows, "the test rests")
+        return found
 
     def test_constant(self, *, clusters: ClusterLabels = None) -> TestResult:
         """Test whether the statistic is constant in x, within the linear class.
@@ -190,7 +198,34 @@ class InferenceMixin(ABC):
         result = self._additive(clusters)
         if result is not None:
             return constant_test(result)
-        return self._linear("test_constant", clusters).constant()
+        found = self._linear("test_constant", clusters).constant()
+        warn_of_few(found.few_rows, "the test rests")
+        return found
+
+    def influential_rows(self, X: npt.ArrayLike | None = None, most: int = 10) -> RowInfluence:
+        """Return the rows that decide the statistic at X, by their shares in its variance.
+
+        Parameters
+        ----------
+        X : array-like (n, d), optional
+            Positions; some of the rows of the fit by default.
+        most : int
+            How many rows are listed.
+
+        Examples
+        --------
+        >>> from multiobs import MultiObservationRegressor
+        >>> x = np.linspace(0, 1, 500)[:, None]
+        >>> y = np.random.default_rng(0).normal(size=500)
+        >>> y[100] = 30.0
+        >>> found = MultiObservationRegressor("variance").fit(x, y).influential_rows([[0.2]])
+        >>> int(found.rows[0]), bool(found.share[0] > 0.9)
+        (100, True)
+        """
+        known = self._linear("influential_rows")
+        rows = known.fit.problem.X
+        at = rows[:: -(-rows.shape[0] // LOOKED_AT)] if X is None else self._positions(X)
+        return known.influence(at, _check.integer("most", most, low=1))
 
     def partial_effects(self, level: float = 0.95, n_points: int = 100) -> list[PartialEffect]:
         """Return each term of a smooth class with its band, on the scale of its link.
@@ -241,6 +276,7 @@ class InferenceMixin(ABC):
         if smooth is not None:
             return self._linked(smooth, level)
         known, fitted = self._linear("summary", clusters), self._fitted
+        warn_of_few(known.few_rows(), "errors of some coefficients rest")
         problem = known.fit.problem
         effective = fitted.effective
         if effective is None:
@@ -253,7 +289,7 @@ class InferenceMixin(ABC):
             ("Rows", f"{self._fitted.rows or problem.n_rows:,}"),
             ("Metasamples", f"{fitted.count:,}"),
             ("Effective metasamples", f"{effective:,.0f}"),
-            ("Degrees of freedom", f"{known.df:.1f}"),
+            ("Degrees of freedom", range_of(known.coef_df)),
             ("Sampler", repr(fitted.sampler)),
             ("Transport", "none" if problem.residuals.pilot is None else "location"),
             ("Errors", f"shared labels, by {known.covariance.kind}"),

@@ -11,7 +11,10 @@ from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
 from multiobs.fit import LinearFit, RegressorFit
+from multiobs.inference import RowInfluence
 from multiobs.statistics import Statistic, outside_domain
+
+NAMED_FROM = 0.05  # share of the variance from which a row is named
 
 
 def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
@@ -55,6 +58,33 @@ def warn_of_status(fitted: Fitted, stacklevel: int = 3) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
+
+
+def warn_of_few(found: RowInfluence | None, what: str) -> None:
+    """Say that few rows decide, if so.
+
+    Parameters
+    ----------
+    found : RowInfluence or None
+        The rows, where they are too few.
+    what : str
+        What they decide, as the subject of the sentence.
+    """
+    if found is None:
+        return
+    rows = ", ".join(
+        f"row {row} with {100 * share:.0f} % of the variance"
+        for row, share in zip(found.rows.tolist(), found.share.tolist(), strict=True)
+        if share >= NAMED_FROM
+    )
+    warnings.warn(
+        f"{what} on few rows, as if there were {float(found.effective.min()):.2g}: {rows} (rows "
+        "counted from 0). influential_rows() lists them; knots where rows are "
+        "(SplineTransformer(knots='quantile')), features='smooth' or a transformation of x let "
+        "more rows decide",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def refuse_unfit(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:

@@ -4,6 +4,7 @@ from multiobs.inference import bootstrap
 from multiobs.inference.additive import AdditiveFit, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.curve import Curve, CurvePart
+from multiobs.inference.deciding import RowInfluence
 from multiobs.inference.dependence import Dependence, dependence_of
 from multiobs.inference.fitted import Inference
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
@@ -20,7 +21,7 @@ from multiobs.inference.parts import (
 from multiobs.inference.sandwich import Covariance, covariance, hessian_of
 from multiobs.inference.shares import Shares, n_packed
 from multiobs.inference.shrinking import shrink
-from multiobs.inference.summary import Summary, coefficient_table
+from multiobs.inference.summary import Summary, coefficient_table, range_of
 from multiobs.inference.terms import (
     PartialEffect,
     TermSummary,
@@ -42,6 +43,7 @@ __all__ = [
     "Method",
     "Part",
     "PartialEffect",
+    "RowInfluence",
     "Shares",
     "Skewness",
     "Summary",
@@ -64,6 +66,7 @@ __all__ = [
     "fit_part",
     "partial_effects",
     "quantile",
+    "range_of",
     "drawn_scores",
     "score_sums",
     "row_scores",

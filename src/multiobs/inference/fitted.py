@@ -1,5 +1,6 @@
 """Inference about one fitted linear class, in the user's units; computed when first asked for."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import final
 
@@ -7,12 +8,17 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, some_rows
+from multiobs.inference.deciding import FEW, NAMED, RowInfluence, influence_of
 from multiobs.inference.dependence import Dependence
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
+from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.intervals import Method, limits
-from multiobs.inference.sandwich import Covariance, covariance
+from multiobs.inference.sandwich import Covariance, covariance, gradient_of
 from multiobs.inference.score_test import score_test
 from multiobs.inference.summary import coefficient_table
+from multiobs.inference.variance import meat
+
+LOOKED_AT = 200  # positions, where influences have to be computed for each
 
 
 @final
@@ -92,10 +98,46 @@ class Inference:
         skewness, df = self.covariance.skewness(z), self.covariance.df_along(z)
         return limits(centre, self.standard_errors(X), df, level, method, domain, skewness=skewness)
 
+    @property
+    def coef_df(self) -> FloatArray:
+        """Degrees of freedom of each of :attr:`estimate`."""
+        return self.covariance.df_along(self._jacobian())
+
     def table(self, level: float) -> FloatArray:
         """Coefficient, standard error, t, p-value and limits of each of :attr:`estimate`."""
-        df = self.covariance.df_along(self._jacobian())
-        return coefficient_table(self.estimate, self.coef_cov, df, level)
+        return coefficient_table(self.estimate, self.coef_cov, self.coef_df, level)
+
+    @cached_property
+    def row_scores(self) -> FloatArray:
+        """What each row alone contributes to the gradient, (n, p)."""
+        if self.by_parts:
+            raise ValueError("influences of rows need the rows in memory, got a fit without them")
+        tuples = self.fit.problem.tuples
+        return influences(row_scores(meat(gradient_of(self.fit)), tuples), tuples).rows
+
+    def influence(self, X: FloatArray, most: int) -> RowInfluence:
+        """Rows with the largest shares in the variance of the statistic at positions X (n, d)."""
+        z = self.fit.design.columns(X)
+        return influence_of(self.row_scores, z @ self.covariance.bread, most)
+
+    def few_rows(self, z: FloatArray | None = None) -> RowInfluence | None:
+        """Rows that decide the estimates z w at features z (q, p), where they are too few.
+
+        Looked for among units first, whose shares are at hand; in :attr:`estimate` by default.
+        """
+        z = self._jacobian() if z is None else z
+        if self.dependence is not None or z.shape[0] == 0:
+            return None
+        directions, shares = z @ self.covariance.bread, self.covariance.shares
+        if shares is None:
+            directions = directions[:: -(-z.shape[0] // LOOKED_AT)]
+        else:
+            uneven = shares.effective(directions) < FEW * self.fit.problem.tuples.arity
+            directions = directions[uneven]
+        if self.by_parts or directions.shape[0] == 0:
+            return None
+        found = influence_of(self.row_scores, directions, NAMED)
+        return found if found.few else None
 
     def wald(self, R: FloatArray, q: FloatArray) -> TestResult:
         """Test R b = q for b = :attr:`estimate`."""
@@ -127,7 +169,8 @@ class Inference:
         if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
             R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]
             df = float(self.covariance.df_along(R)[0])
-            return wald(self.fit.w, self.covariance.matrix, R, q, df, what)
+            found = wald(self.fit.w, self.covariance.matrix, R, q, df, what)
+            return replace(found, few_rows=self.few_rows(R))
         if self.by_parts:  # the scores of all rows are not at hand
             return wald(self.fit.w, self.covariance.matrix, R, q, self.df, what)
         return score_test(self.fit, R, q, what, self.dependence)

@@ -1,12 +1,13 @@
 """Tests of linear hypotheses about the coefficients: their result, and Wald's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
 from scipy import stats
 
 from multiobs._types import FloatArray
+from multiobs.inference.deciding import RowInfluence
 
 
 @final
@@ -24,6 +25,8 @@ class TestResult:
         Degrees of freedom; infinite where the reference is chi-squared.
     p_value : float
         Probability of an F as large under the hypothesis.
+    few_rows : RowInfluence or None
+        Rows that decide the test, where they are too few to be told from chance.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class TestResult:
     df_num: int
     df_denom: float
     p_value: float
+    few_rows: RowInfluence | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         found = f"F({self.df_num}, {self.df_denom:.1f}) = {self.statistic:.3f}"

@@ -20,8 +20,10 @@ from scipy import stats
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk, risk_of
+from multiobs.inference.deciding import NAMED, RowInfluence, influence_of
 from multiobs.inference.dependence import Dependence
 from multiobs.inference.hypotheses import TestResult
+from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.meat import positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
 from multiobs.inference.score_variance import variance_under_hypothesis
@@ -64,7 +66,20 @@ def score_test(
     rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
     scaled = gap / size
     value = float(scaled @ np.linalg.pinv(inner, rcond=1e-10, hermitian=True) @ scaled)
-    return TestResult(what, value / rank, rank, np.inf, float(stats.chi2.sf(value, rank)))
+    few = None
+    if dependence is None:
+        u = influences(row_scores(found, fit.problem.tuples), fit.problem.tuples).rows
+        few = _few_rows(u @ side.T / size, inner)
+    chance = float(stats.chi2.sf(value, rank))
+    return TestResult(what, value / rank, rank, np.inf, chance, few_rows=few)
+
+
+def _few_rows(moved: FloatArray, inner: FloatArray) -> RowInfluence | None:
+    """Rows that decide all tested directions (n, h) of this variance (h, h), where they are few."""
+    known = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
+    distance = np.sqrt(np.maximum(np.einsum("ih,ih->i", moved @ known, moved), 0.0))
+    found = influence_of(distance[:, None], np.ones((1, 1)), NAMED)
+    return found if found.few else None
 
 
 def at_one_level(fit: LinearFit, w: FloatArray) -> LinearFit:

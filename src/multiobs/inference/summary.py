@@ -136,3 +136,13 @@ def coefficient_table(
     p = 2.0 * stats.t.sf(np.abs(t), df)
     q = quantile(level, df)
     return np.stack([estimate, error, t, p, estimate - q * error, estimate + q * error], axis=1)
+
+
+def range_of(values: FloatArray) -> str:
+    """Return the smallest and the largest of some numbers, in words.
+
+    >>> range_of(np.array([2.0, 11.04])), range_of(np.array([11.04, 11.0]))
+    ('2.0 to 11.0', '11.0')
+    """
+    low, high = (f"{float(end):.1f}" for end in (np.min(values), np.max(values)))
+    return low if low == high else f"{low} to {high}"

@@ -19,6 +19,7 @@ from multiobs.inference import (
     TermTest,
     coefficient_table,
     limits,
+    range_of,
 )
 from multiobs.statistics import Statistic
 
@@ -157,7 +158,7 @@ class LinearClass(StoredClass):
         jacobian = self.design.jacobian() * self.units.factor
         df = known.df_along(jacobian)
         table = coefficient_table(estimate, jacobian @ known.matrix @ jacobian.T, df, level)
-        told = facts.told(self.statistic, ("Degrees of freedom", f"{known.df:.1f}"))
+        told = facts.told(self.statistic, ("Degrees of freedom", range_of(df)))
         title = f"Multi-observation regression of the {self.statistic.title}"
         return Summary(title, told, names, table, level)
 

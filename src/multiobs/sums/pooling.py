@@ -71,6 +71,9 @@ def pool(
     weight : ndarray (n,), optional
         Weights of the rows, multiplied within a tuple.
 
+    Anchors with the same x and the same window share their tuples evenly: the order of rows in a
+    tie does not matter.
+
     Returns
     -------
     Pooled
@@ -122,9 +125,30 @@ def pool(
             sums[:, i] = _ranked_means(tuples, ranked, labels[:, 0], weight)
         else:
             sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, anchors, limit)
+    if isinstance(tuples, Windows):
+        total, x_sum, sums = _alike_in_ties(tuples, X, (total, x_sum, sums))
     safe = np.where(total > 0, total, 1.0)
     x = middle + x_sum / (safe * tuples.arity)[:, None]
     return _positive(x, total, sums / safe[:, None], anchors)
+
+
+def _alike_in_ties(
+    windows: Windows, X: FloatArray, sums: tuple[FloatArray, FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Spread sums of anchors evenly over those with the same x and the same window.
+
+    Which of them a tuple is anchored at is only a matter of the order of the rows.
+    """
+    x = X[windows.order]
+    new = np.any(x[1:] != x[:-1], axis=1) | (windows.stop[1:] != windows.stop[:-1])
+    if np.all(new):
+        return sums
+    first = np.flatnonzero(np.concatenate([[True], new]))
+    size = np.diff(first, append=x.shape[0])
+    total, x_sum, values = (
+        np.repeat((np.add.reduceat(each, first, axis=0).T / size).T, size, axis=0) for each in sums
+    )
+    return total, x_sum, values
 
 
 def _ranked_means(
