@@ -17,6 +17,7 @@ from multiobs._types import FloatArray, IntArray
 from multiobs.baselines._base import Baseline
 from multiobs.baselines._plug_in import check_enough, plug_in
 from multiobs.statistics import Statistic
+from multiobs.tuples import canonical_order
 
 _CELLS_AT_ONCE = 4_000_000
 
@@ -92,6 +93,10 @@ class LocalPlugInRegressor(Baseline):
         """Learn the neighbourhoods of X, shape (n, d), and the projection of the local values."""
         data, self._labels, self._what = self._checked(X, y)
         check_enough(self._what, len(self._labels))
+        # rows in an order of their own, drawn within ties: the table's may follow the labels
+        rows = canonical_order(data, self._labels)
+        rows = rows[np.random.default_rng(0).permutation(rows.size)]
+        data, self._labels = data[rows], self._labels[rows]
         _check.choice("neighbourhood", self.neighbourhood, ("forest", "nearest"))
         if self.neighbourhood == "nearest":
             self._fit_nearest(data)
