@@ -79,9 +79,9 @@ def warn_of_few(found: RowInfluence | None, what: str) -> None:
     )
     warnings.warn(
         f"{what} on few rows, as if there were {float(found.effective.min()):.2g}: {rows} (rows "
-        "counted from 0). influential_rows() lists them; knots where rows are "
-        "(SplineTransformer(knots='quantile')), features='smooth' or a transformation of x let "
-        "more rows decide",
+        "counted from 0). influential_rows() lists them. Where they lie far out in x, knots at "
+        "quantiles, features='smooth' or a transformation of x let more rows decide; where a label "
+        "is an outlier, statistics such as gini_mean_difference do",
         UserWarning,
         stacklevel=3,
     )

@@ -16,7 +16,7 @@ import numpy as np
 from multiobs._tables import aligned
 from multiobs._types import FloatArray, IntArray
 
-FEW = 2.0  # rows with equal shares: with fewer, one has two thirds of the variance
+FEW = 1.5  # rows with equal shares: with fewer, one has four fifths of the variance
 NAMED = 3  # rows in a warning
 CHUNK = 2**22  # numbers in a temporary array
 

@@ -201,7 +201,7 @@ class Anchored(TupleSet):
         return self._counted
 
     def total_weight(self) -> float:
-        return _as_float(self.count())
+        return float(self.count()) if self.count() < 10**300 else np.inf
 
     @cached_property
     def _counted(self) -> int:
@@ -255,7 +255,7 @@ class Anchored(TupleSet):
                 [np.sort(rng.choice(self.n_partners[a], size=q, replace=False)) for a in anchors]
             ).astype(np.int64)
         members = self.rows_of(anchors, partners)
-        return Tuples(members, self.n_rows, None, np.full(size, _as_float(total) / size))
+        return Tuples(members, self.n_rows, None, np.full(size, self.total_weight() / size))
 
 
 @final
@@ -342,10 +342,6 @@ def shown(count: int) -> str:
     ('1.235e+07', '10^400')
     """
     return f"{count:.4g}" if count < 10**300 else f"10^{len(str(count)) - 1}"
-
-
-def _as_float(count: int) -> float:
-    return float(count) if count < 10**300 else np.inf
 
 
 def subset_counts(sizes: IntArray, q: int) -> IntArray:
