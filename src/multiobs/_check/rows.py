@@ -220,9 +220,10 @@ def valid_rows(
             weight = None  # equal weights change nothing
         else:
             weight = weight / weight.max()  # only ratios matter, but products are formed
+    kept = _owned(full, X)
     return Rows(
-        _owned(full, X),
-        _owned(place, X),
+        kept,
+        kept if place is full else _owned(place, X),
         _owned(values, y),
         weight,
         codes,
