@@ -18,10 +18,11 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 
-from multiobs.cli import main
-from multiobs.cli.columns import MISSING
+from multiobs import models  # noqa: E402
+from multiobs.cli import main  # noqa: E402
+from multiobs.cli.columns import MISSING  # noqa: E402
 
 TRIES = int(os.environ.get("MULTIOBS_FUZZ", "60"))
 CODES = {0, 1, 2, 3, 4, 5}
@@ -85,7 +86,7 @@ def ended(words: list[str]) -> tuple[int, BaseException | None]:
     return 0, None
 
 
-def plainly(data: bytes) -> dict[str, list[Any]] | None:
+def plainly(data: bytes, names: tuple[str, ...] = ("x", "y")) -> dict[str, list[Any]] | None:
     """x and y by Python's csv, or None where a person would not know either."""
     text = data.decode("utf-8-sig", errors="replace")
     first = text.lstrip("\r\n").partition("\n")[0]
@@ -94,7 +95,7 @@ def plainly(data: bytes) -> dict[str, list[Any]] | None:
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         return None
     found: dict[str, list[Any]] = {}
-    for name in ("x", "y"):
+    for name in names:
         if rows[0].count(name) != 1:
             return None
         found[name] = [row[rows[0].index(name)] for row in rows[1:]]
@@ -159,6 +160,81 @@ def check_numbers(model: Path, used: list[tuple[str, str]], about: str) -> None:
     values = [float(a) for a, _ in used]
     if "x" in ranges:
         assert ranges["x"] == [min(values), max(values)], about
+
+
+def test_broken_tables_are_predicted_right_or_not_at_all(
+    tmp_path: Path, quiet: pytest.CaptureFixture[str]
+) -> None:
+    """A line in x: what comes out must be the line at the numbers that Python reads."""
+    draw = random.Random(int(os.environ.get("MULTIOBS_FUZZ_SEED", "1")))
+    good, model = tmp_path / "good.csv", tmp_path / "m.json"
+    points = [(i / 40, (i * i) % 11 + i) for i in range(40)]
+    good.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in points))
+    assert ended(["fit", str(good), "--x", "x", "--y", "y", "-o", str(model)])[0] == 0
+    stored = models.load(model)
+    start, end = stored.predict(np.array([[0.0], [1.0]]))
+    path, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    answers = 0
+    for trial in range(TRIES):
+        data = damaged(draw)
+        path.write_bytes(data)
+        words = ["predict", str(model), str(path), "-o", str(out)]
+        words += draw.choice([[], ["--drop-missing"]])
+        quiet.readouterr()
+        code, problem = ended(words)
+        _, err = quiet.readouterr()
+        about = f"try {trial}: {words[4:]} on {data!r}: {code} {problem!r} {err}"
+        assert problem is None, about
+        assert code in CODES, about
+        assert out.exists() == (code == 0), about
+        assert len(list(tmp_path.iterdir())) == (4 if code == 0 else 3), about
+        if code != 0:
+            continue
+        answers += 1
+        plain = plainly(data, ("x",))
+        assert plain is not None, about
+        used = [a for a in plain["x"] if a.strip() not in MISSING]
+        with out.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == len(used), about
+        wanted = [start + (end - start) * float(a) for a in used]
+        name = "variance" if "variance_low" in rows[0] else "none"
+        found = [float(row[name]) for row in rows]
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9, err_msg=about)
+        out.unlink()
+    assert answers > TRIES // 20
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".jsonl"])
+def test_broken_files_of_other_formats_end_with_a_code(
+    tmp_path: Path, quiet: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    """Flipped and lost bytes; what they change in the middle of a number nobody can see."""
+    draw = random.Random(int(os.environ.get("MULTIOBS_FUZZ_SEED", "2")))
+    path, model = tmp_path / f"t{suffix}", tmp_path / "m.json"
+    frame = pd.DataFrame({"x": np.arange(30) / 7, "y": np.arange(30) % 5})
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".arrow":
+        frame.to_feather(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    whole = path.read_bytes()
+    for trial in range(max(TRIES // 10, 6)):
+        data = bytearray(whole)
+        for _ in range(draw.choice([1, 1, 2, 8])):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        if draw.random() < 0.3:
+            del data[draw.randrange(len(data)) :]
+        path.write_bytes(data)
+        code, problem = ended(["fit", str(path), "--x", "x", "--y", "y", "-o", str(model)])
+        _, err = quiet.readouterr()
+        about = f"try {trial}: {bytes(data)!r}: {code} {problem!r} {err}"
+        assert problem is None, about
+        assert code in CODES, about
+        assert "Traceback" not in err, about
+        assert model.exists() == (code == 0), about
+        model.unlink(missing_ok=True)
 
 
 def test_no_permission_and_strange_places(
