@@ -1,6 +1,7 @@
 """The command line: the demo, its files, and one sentence when something is missing or wrong."""
 
 import csv
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from multiobs._tables import Table, print_table
 from multiobs.cli import main
+from multiobs.report.page import Page
 
 
 def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
@@ -68,22 +70,30 @@ def test_demo_prints_the_numbers_of_its_table(demo: tuple[Path, str]) -> None:
         assert cell in text
 
 
-def test_demo_without_matplotlib_says_so(tmp_path: Path) -> None:
+def test_demo_without_matplotlib_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("typer")
-    result = run("demo", "--out", str(tmp_path), code=block("matplotlib"))
-    assert result.returncode == 0
-    assert "pip install 'multiobs[plot]'" in " ".join(result.stdout.split())
+    module = importlib.import_module("multiobs.cli.demo")
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(module, "build", lambda study, step: Page("a", "b"))  # the other has it
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--out", str(tmp_path)])
+    assert end.value.code in (0, None)
+    assert "pip install 'multiobs[plot]'" in " ".join(capsys.readouterr().out.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["delays.csv", "delays.html"]
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("typer")
     (tmp_path / "file").write_text("")
-    result = run("demo", "--out", str(tmp_path / "file"))
-    assert result.returncode == 3
-    assert result.stderr.startswith("multiobs: ")
-    assert str(tmp_path / "file") in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--out", str(tmp_path / "file")])
+    assert end.value.code == 3
+    sentence = capsys.readouterr().err
+    assert sentence == f"multiobs: {tmp_path / 'file'} must be a directory, got a file\n"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

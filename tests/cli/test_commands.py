@@ -54,6 +54,7 @@ def test_fit_prints_the_table_the_choice_and_a_picture(
     assert "What was chosen, and why" in out
     assert "•" in out
     assert "░" in out
+    assert "\x1b" not in out  # no bar and no colours where nobody looks
 
 
 def test_json_has_the_numbers_of_the_estimator(

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ pytest.importorskip("pandas")
 
 from multiobs.cli import main
 
-INTERRUPTS = int(os.environ.get("MULTIOBS_INTERRUPTS", "4"))  # make fuzz: two hundred
+INTERRUPTS = int(os.environ.get("MULTIOBS_INTERRUPTS", "1"))  # make fuzz: two hundred
 MADE_UP = int(os.environ.get("MULTIOBS_MADE_UP", "25"))
 GOOD = "x,y\n" + "".join(f"{i / 7:.3f},{(i * i) % 11}\n" for i in range(60))
 MODEL = Path(__file__).parents[1] / "models" / "examples" / "variance-v1.json"
@@ -95,17 +96,15 @@ def command(*words: object) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and users")
-def test_a_pipe_on_disk_is_read(tmp_path: Path) -> None:
+def test_a_pipe_on_disk_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=(GOOD,))
     writer.start()
-    run = subprocess.run(
-        command("fit", pipe, "--x", "x", "--y", "y", "--json"), capture_output=True, text=True
-    )
+    code = ended("fit", pipe, "--x", "x", "--y", "y", "--json")
     writer.join()
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout)["rows"] == 60
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 60
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and users")
@@ -122,39 +121,66 @@ def test_no_permission_is_a_sentence(tmp_path: Path) -> None:
         if shutil.which("setpriv") is None:
             pytest.skip("needs setpriv, or a user who is not root")
     columns = ["--x", "x", "--y", "y"]
+    asked = [
+        ["fit", data, *columns],
+        ["fit", open_to_all, *columns, "-o", locked / "m.json"],
+        ["report", open_to_all, *columns, "-o", locked / "r.html"],
+    ]
+    program = f"""
+from multiobs.cli import main
+for words in {[[str(word) for word in words] for words in asked]!r}:
     try:
-        for words in (
-            ["fit", data, *columns],
-            ["fit", open_to_all, *columns, "-o", locked / "m.json"],
-            ["report", open_to_all, *columns, "-o", locked / "r.html"],
-        ):
-            run = subprocess.run([*plain, *command(*words)], capture_output=True, text=True)
-            assert run.returncode == 3, run.stderr
-            assert run.stderr.startswith("multiobs: ")
-            assert run.stderr.count("\n") == 1
+        main(words)
+    except SystemExit as end:
+        print(end.code)
+"""
+    try:
+        run = subprocess.run(
+            [*plain, sys.executable, "-c", program], capture_output=True, text=True
+        )
+        assert run.stdout.split() == ["3", "3", "3"], run.stderr
+        sentences = run.stderr.splitlines()
+        assert len(sentences) == 3
+        assert all(sentence.startswith("multiobs: ") for sentence in sentences)
         assert list(locked.iterdir()) == []
     finally:
         data.chmod(0o600)
         locked.chmod(0o755)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of the shell")
-def test_a_full_disk_leaves_the_old_files(tmp_path: Path) -> None:
-    data = tmp_path / "t.csv"
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file of this process may grow beyond a kilobyte."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("name", ["r.html", "m.json", "o.csv"])
+def test_a_full_disk_leaves_the_old_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest, name: str
+) -> None:
+    data, model, out = tmp_path / "t.csv", tmp_path / "model.json", tmp_path / name
     data.write_text(GOOD)
-    for words in (
-        f"report {data} --x x --y y -o {tmp_path}/r.html",
-        f"fit {data} --x x --y y -o {tmp_path}/m.json --memory 1kB",
-    ):
-        out = Path(words.split(" -o ")[1].split()[0])
-        out.write_text("old")
-        line = f"ulimit -f 1; exec {sys.executable} -m multiobs {words}"
-        run = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
-        assert "Traceback" not in run.stderr
-        assert run.returncode == 3, run.stderr
-        assert out.read_text() == "old"
-        assert sorted(path.suffix for path in tmp_path.iterdir()) == sorted({".csv", out.suffix})
-        out.unlink()
+    columns = ["--x", "x", "--y", "y"]
+    assert ended("fit", data, *columns, "-o", model) == 0
+    out.write_text("old")
+    words: dict[str, list[object]] = {
+        "r.html": ["report", data, *columns, "-o", out],
+        "m.json": ["fit", data, *columns, "--memory", "1kB", "-o", out],
+        "o.csv": ["predict", model, data, "-o", out],
+    }
+    capsys.readouterr()
+    request.getfixturevalue("full_disk")
+    code = ended(*words[name])
+    _, err = capsys.readouterr()
+    assert code == 3, err
+    assert err.startswith("multiobs: ")
+    assert err.count("\n") == 1
+    assert out.read_text() == "old"
+    assert {each.name for each in tmp_path.iterdir()} == {"t.csv", "model.json", name}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
     epilog="Exit codes: 0 done, 1 the data or a value cannot be used, 2 usage, 3 a file, "
-    "4 a model file, 5 the fit failed, 130 interrupted.",
+    "4 a model file, 5 the fit failed, 130 interrupted, 141 nobody reads the output.",
 )
 
 
@@ -52,8 +52,16 @@ def demo(
         Path, typer.Option(help="Directory for the table, the picture and the report.")
     ] = Path("multiobs-demo"),
 ) -> None:
-    """Fit the bundled flights: how the spread of arrival delays grows over the day."""
+    """Fit the bundled flights: how the spread of arrival delays grows over the day.
+
+    \b
+    multiobs demo
+    multiobs demo --out flights
+    """
     # Imported here: scikit-learn takes a second that --help should not.
+    from multiobs.cli.writing import check_place
+
+    check_place(str(out / "delays.csv"))
     from multiobs.cli.demo import run
     from multiobs.cli.session import Steps
 

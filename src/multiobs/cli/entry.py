@@ -1,7 +1,11 @@
 """The ``multiobs`` command: says which extra is missing, or hands over to the commands."""
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
 
 EXTRA = frozenset({"typer", "rich", "click", "shellingham", "pyarrow", "pandas"})
 
@@ -18,28 +22,66 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         The words after ``multiobs``; those of the process by default.
     """
+    from multiobs.cli.problems import Code
+
+    with _noticed() as signals:
+        try:
+            from multiobs.cli.app import app
+
+            app(args=arguments, prog_name="multiobs")
+        except SystemExit as end:
+            if not (signals and end.code):
+                raise
+            sys.exit(Code.INTERRUPTED.value)
+        except KeyboardInterrupt:
+            sys.exit(Code.INTERRUPTED.value)
+        except Exception as problem:
+            if signals:  # compiled modules turn the interrupt of their import into other errors
+                sys.exit(Code.INTERRUPTED.value)
+            _explain(problem)
+
+
+@contextmanager
+def _noticed() -> Iterator[list[int]]:
+    """Give a list that is no longer empty once Ctrl-C was pressed, whatever becomes of it."""
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or current_thread() is not main_thread():
+        yield came
+        return
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _explain(problem: Exception) -> None:
+    """End with one sentence and the code that says what kind of problem it is, or raise it."""
     from multiobs.cli.problems import Code, Refusal
 
-    try:
-        from multiobs.cli.app import app
-
-        app(args=arguments, prog_name="multiobs")
-    except ModuleNotFoundError as missing:
-        name = (missing.name or "").partition(".")[0]
-        if name not in EXTRA:
-            raise
-        needs = "typer and rich" if name not in ("pyarrow", "pandas") else name
-        _end(f"the multiobs command needs {needs}: pip install 'multiobs[cli]'", Code.DATA)
-    except Refusal as problem:
-        _end(f"multiobs: {problem}", problem.code)
-    except OSError as problem:
-        _end(f"multiobs: {_said(problem)}", Code.FILE)
-    except ValueError as problem:
-        _end(f"multiobs: {_one_line(str(problem))}", Code.DATA)
-    except MemoryError:
-        _end("multiobs: not enough memory: fewer columns of --x, or fewer rows", Code.DATA)
-    except KeyboardInterrupt:
-        sys.exit(Code.INTERRUPTED.value)
+    match problem:
+        case ModuleNotFoundError():
+            name = (problem.name or "").partition(".")[0]
+            if name not in EXTRA:
+                raise problem
+            needs = "typer and rich" if name not in ("pyarrow", "pandas") else name
+            _end(f"the multiobs command needs {needs}: pip install 'multiobs[cli]'", Code.DATA)
+        case Refusal():
+            _end(f"multiobs: {problem}", problem.code)
+        case OSError():
+            _end(f"multiobs: {_said(problem)}", Code.FILE)
+        case ValueError():
+            _end(f"multiobs: {_one_line(str(problem))}", Code.DATA)
+        case MemoryError():
+            _end("multiobs: not enough memory: fewer columns of --x, or fewer rows", Code.DATA)
+        case _:
+            raise problem
 
 
 def _end(sentence: str, code: int) -> None:

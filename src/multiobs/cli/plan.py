@@ -34,7 +34,12 @@ def plan(
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """How many rows and labels each design needs for a target: theorems, and simulation."""
+    """How many rows and labels each design needs for a target: theorems, and simulation.
+
+    \b
+    multiobs plan --target 0.01
+    multiobs plan --target 0.05 --scenario variance-sine --runs 20
+    """
     # Imported here: scikit-learn takes a second that --help should not.
     import numpy as np
 

@@ -43,6 +43,10 @@ def reproduce(
     """Reproduce the paper's figure, the table behind it and a verdict on each of its claims.
 
     Interrupted and started again, the same command goes on where it stopped.
+
+    \b
+    multiobs reproduce --quick
+    multiobs reproduce --panel variance-sine --trials 200 --out figures
     """
     # Imported here: scikit-learn takes a second that --help should not.
     from multiobs.experiments.document import ENOUGH
