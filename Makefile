@@ -56,7 +56,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench bench-scale reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
+.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ bench: .venv/.stamp ## time the fits and check them against their limits
 
 bench-scale: .venv/.stamp ## make ROWS rows (1e7) and fit them by parts: against DuckDB's sort, and a forest
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale --out $(OUT)/scale --rows $(ROWS)
+
+scale-tables: .venv/.stamp ## tables of docs/guide/scaling from what bench-scale measured at several ROWS, and the simulated plans
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale_plan --measured $(OUT)/scale/scale.json --out docs/_static/performance
 
 reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict on each claim
 	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce

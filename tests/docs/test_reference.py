@@ -18,7 +18,7 @@ API = page_code.ROOT / "docs" / "api"
 FOR_OTHER_ROOMS = {
     "statistics": "KernelMeans MomentFunction Parts Ranges outside_domain resolve verify "
     "weighted_mean",
-    "samplers": "Reach column_scales for_group narrowest reach resolve takes_replicates "
+    "samplers": "Reach column_scales for_group narrowest one_order reach resolve takes_replicates "
     "settled_for",
     "baselines": "plug_in",
     "scale": "bytes_of",
