@@ -99,6 +99,7 @@ reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict
 
 quality: .venv/.stamp ## defaults against the oracle and all baselines on many laws
 	$(BIN)/python -m benchmarks.quality --out $(OUT)/quality
+	$(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
 
 coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises of the lemmas)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow

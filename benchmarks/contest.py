@@ -21,6 +21,7 @@ import json
 import time
 import warnings
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
@@ -47,7 +48,8 @@ def laws_of(half: str) -> dict[str, tuple[str, Law]]:
 
 
 def sample(law: Law, rows: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
-    return law.sample(rows, np.random.default_rng([trial, rows]))
+    own = crc32(law.name.encode())  # or all laws would share one noise
+    return law.sample(rows, np.random.default_rng([trial, rows, own]))
 
 
 def grid_of(law: Law, X: np.ndarray) -> np.ndarray:

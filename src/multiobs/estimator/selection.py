@@ -140,8 +140,9 @@ Fit = Callable[[Candidate, Rows, Prepared], Any]  # to some rows and the tuples 
 def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, ClassScores]:
     """Score the candidates on rows they were not fitted to, and take the simplest good one.
 
-    The rows of a tuple that is scored are in one fold, and their labels are moved along the pilot
-    of the other folds, so that no candidate has seen anything of it.
+    The rows of a tuple that is scored are in one fold, so that no candidate has seen its labels;
+    these are moved along the pilot of all rows, the same for every candidate: one of fewer rows
+    would miss the places of jumps.
 
     Parameters
     ----------
@@ -157,35 +158,32 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
     fold = np.empty(n, dtype=np.int64)
     fold[canonical_order(rows.place, rows.y, rows.weight)] = spread_folds(n, FOLDS)
     predictions = {each.name: np.zeros(n) for each in ready}
-    level: FloatArray | None = np.zeros(n)
-    for k in range(FOLDS):
-        out, kept = np.flatnonzero(fold == k), rows.at(np.flatnonzero(fold != k))
-        with warnings.catch_warnings():  # what is wrong with a class shows in its score
-            warnings.simplefilter("ignore")
+    with warnings.catch_warnings():  # what is wrong with a class shows in its score
+        warnings.simplefilter("ignore")
+        whole = prepare(request, rows, np.random.default_rng(0)).problem
+        for k in range(FOLDS):
+            out, kept = np.flatnonzero(fold == k), rows.at(np.flatnonzero(fold != k))
             prepared = prepare(request, kept, np.random.default_rng(0))
             for each in ready:
                 found = fit(each, kept, prepared)
                 predictions[each.name][out] = found.result.predict(rows.X[out])
-        mean = _mean_at(prepared.problem, rows.X[out])
-        if mean is None:
-            level = None
-        elif level is not None:
-            level[out] = mean
-    weight = rows.weight
+    level, y, weight = _mean_at_rows(whole), rows.y, rows.weight
     if level is not None:
+        # residuals with what the pilot took of their spread
+        y = level + whole.units.scale * whole.residuals.labels
         columns = completed(rows.X, rows.indicators)  # no level of a category is a special one
-        spread = fit_scale_pilot(columns, rows.y - level, weight).predict(columns)
+        spread = fit_scale_pilot(columns, y - level, weight).predict(columns)
         even = (spread / np.median(spread)) ** (-statistic.loss_growth / statistic.arity)
         weight = even if weight is None else weight * even
     narrow = statistic.arity == 2 and rows.place.shape[1] == 1
     table = scoring.compare(
         statistic,
         rows.place,
-        rows.y,
+        y,
         predictions,
         sampler=Adjacent(PARTNERS) if narrow else "adjacent",
         sample_weight=weight,
-        groups=_blocks(fold, rows.groups, statistic.arity),
+        groups=_blocks(fold, whole.blocks, statistic.arity),
         transport="auto" if level is None else level,
     )
     order = [table.names.index(each.name) for each in ready]
@@ -201,9 +199,9 @@ def _blocks(fold: IntArray, groups: IntArray | None, arity: int) -> IntArray | N
     return crossed if np.unique(crossed, return_counts=True)[1].max() >= arity else groups
 
 
-def _mean_at(problem: Problem, X: FloatArray) -> FloatArray | None:
-    """Mean of the labels at X by the pilot of a problem; None where it has none, or several."""
+def _mean_at_rows(problem: Problem) -> FloatArray | None:
+    """Mean of the labels by the pilot of a problem; None where it has none, or several."""
     pilot, units = problem.residuals.pilot, problem.units
-    if pilot is None or problem.residuals.labels.ndim > 1:
+    if pilot is None or problem.residuals.labels.ndim > 1 or problem.residuals.scale is not None:
         return None
-    return np.asarray(units.shift + units.scale * pilot.predict(X))
+    return np.asarray(units.shift + units.scale * pilot.at_rows)
