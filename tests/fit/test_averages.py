@@ -72,3 +72,27 @@ def test_skewed_labels_need_less_noise_than_their_mean_has() -> None:
         errors["mean"].append(float(np.mean((level - 2 * np.cos(5 * grid)) ** 2)))
         assert "times the shortfall" in str(reg.plan_)
     assert np.mean(errors["mixed"]) < np.mean(errors["mean"])
+
+
+def test_a_straight_mean_stays_straight_beside_a_hump_of_the_spread() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=600)
+    spread = 0.3 + np.exp(-(((x - 0.35) / 0.1) ** 2) / 2)
+    y = 2 * x + spread * (rng.gamma(2.0, size=600) - 2.0) / np.sqrt(2.0)
+    reg = MultiObservationRegressor("minvar", features="smooth", random_state=0).fit(x[:, None], y)
+    mean, shortfall = reg.result_.parts
+    assert reg.result_.carried > 0.5  # labels are skewed: the mean is fitted beside the shortfall
+    assert mean.fit.edf.sum() < 2.5
+    assert shortfall.fit.edf.sum() > 4
+    at = np.linspace(0.05, 0.95, 20)[:, None]
+    levels = mean.curve.outward(mean.curve.eta(at))
+    np.testing.assert_allclose(levels, 2 * at[:, 0], atol=0.15)
+    # the error of the shortfall moves the mean as well
+    here = reg.result_.curve.standard_errors(at)
+    alone = np.hypot(
+        mean.curve.errors(mean.design.columns(at)) * mean.units.factor,
+        shortfall.curve.errors(shortfall.design.columns(at))
+        * shortfall.curve.slope(shortfall.curve.eta(at))
+        * (reg.result_.carried - 1.0),
+    )
+    np.testing.assert_allclose(here, alone, rtol=0.3)

@@ -113,12 +113,16 @@ def fit_additive(
         if ahead is not None and ahead.problem.residuals.pilot is not None:
             precision = _fitted(ahead, design, wanted).precision
             request = replace(request, precision=precision)
+    beta = 0.0
     if made_of is not None and made_of.mixed is not None and ahead is not None:
-        made_of = made_of.mixed(_mixing(ahead.problem, request.precision))
-        statistics = made_of.statistics
+        beta = _mixing(ahead.problem, request.precision)
+        statistics = made_of.mixed(beta).statistics
     ready = [prepared(each, request, rows, rng) for each in statistics]
-    parts = [_fitted(each, design, wanted) for each in ready]
-    result = AdditiveFit(statistic, tuple(parts), made_of)
+    parts = [_fitted(each, design, wanted) for each in (ready[1:] if beta else ready)]
+    if beta:  # the terms are those of the mean itself: β times the second part is known by now
+        known = -beta * parts[0].at_rows / ready[0].problem.units.factor
+        parts = [_fitted(ready[0], design, wanted, known), *parts]
+    result = AdditiveFit(statistic, tuple(parts), made_of, beta)
     last = max(ready, key=lambda one: one.problem.statistic.arity)
     plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
     linear = result.linear
@@ -165,8 +169,13 @@ def _mixing(problem: Problem, precision: FloatArray | None) -> float:
     return mixing(problem.statistic.psi, problem.residuals.labels * np.sqrt(precision))
 
 
-def _fitted(ready: Prepared, design: SmoothDesign | LinearColumns, wanted: ClassRequest) -> Part:
-    return fit_part(ready.problem, design, wanted.link, wanted.alpha)
+def _fitted(
+    ready: Prepared,
+    design: SmoothDesign | LinearColumns,
+    wanted: ClassRequest,
+    known: FloatArray | None = None,
+) -> Part:
+    return fit_part(ready.problem, design, wanted.link, wanted.alpha, known)
 
 
 def _design(

@@ -96,10 +96,14 @@ class Part:
         return max(here, self.fit.dispersion)
 
     @property
+    def at_rows(self) -> FloatArray:
+        """What the part estimates, at the rows, in the user's units, (n,)."""
+        return self.units.outward(self.loss.inverse(self.rows.Z @ self.fit.w + self.rows.offset))
+
+    @property
     def precision(self) -> FloatArray:
         """Inverse variance of the labels at the rows up to a factor, by a part of spread, (n,)."""
-        spread = self.loss.inverse(self.rows.Z @ self.fit.w + self.rows.offset)
-        squares = np.maximum(spread, 0.0) ** (2.0 / float(self.statistic.scale or 1))
+        squares = np.maximum(self.at_rows, 0.0) ** (2.0 / float(self.statistic.scale or 1))
         level = float(squares.mean())
         return level / np.maximum(squares, LEAST * level) if level > 0 else np.ones_like(squares)
 
@@ -114,6 +118,7 @@ def fit_part(
     design: SmoothDesign | LinearColumns,
     link: LinkName | Literal["auto"],
     strength: float | None = None,
+    offset: FloatArray | None = None,
 ) -> Part:
     """Fit one mean- or ratio-type statistic with smooth terms.
 
@@ -127,8 +132,10 @@ def fit_part(
         See :func:`multiobs.fit.links.linked`.
     strength : float, optional
         One penalty for all terms, per unit of tuple weight; by default each term's own is chosen.
+    offset : ndarray (n,), optional
+        A known part of η at the rows, in working units, besides the terms.
     """
-    labels, offset = problem.residuals.labels, problem.residuals.offset
+    labels, pilot = problem.residuals.labels, problem.residuals.offset
     if problem.residuals.scale is not None:
         raise ValueError(
             "transport must be 'auto', 'location' or None with smooth features or a link, "
@@ -139,12 +146,13 @@ def fit_part(
     loss = linked(replace(problem.statistic, domain=ends), link)
     rng = np.random.default_rng(0)
     sums = row_sums(loss, problem.tuples, labels, problem.weight, rng, problem.limit)
-    if offset is not None:  # the statistic of the labels is that of the residuals plus the pilot
-        sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(offset))
+    if pilot is not None:  # the statistic of the labels is that of the residuals plus the pilot
+        sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(pilot))
     Z = design.columns(problem.X)
     alone = problem.tuples.arity == 1 and loss.link == "identity"
-    rows = RowProblem(loss, sums, Z, np.zeros(Z.shape[0]), design.groups, alone)
-    variance_at = variance_of(rows, problem.tuples, labels, offset, problem.weight)
+    known = np.zeros(Z.shape[0]) if offset is None else offset
+    rows = RowProblem(loss, sums, Z, known, design.groups, alone)
+    variance_at = variance_of(rows, problem.tuples, labels, pilot, problem.weight)
     start = rows.start()
     if start is None:
         fitted = _nothing(rows)
@@ -181,11 +189,14 @@ class AdditiveFit:
         One, or one for each statistic it is a function of.
     made_of : Parts or None
         How the parts make the statistic; None for one that is a mean or a ratio itself.
+    carried : float
+        How many times the error of the second part is in the first, which was fitted beside it.
     """
 
     statistic: Statistic
     parts: tuple[Part, ...]
     made_of: Parts | None
+    carried: float = 0.0
 
     @property
     def status(self) -> Status:
@@ -226,7 +237,7 @@ class AdditiveFit:
             for j in range(k)
         )
         curves = tuple(part.curve for part in self.parts)
-        return Curve(self.statistic, curves, self.made_of, shared)
+        return Curve(self.statistic, curves, self.made_of, shared, self.carried)
 
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes and intercept of a linear class on the scale of its link, in the user's units."""

@@ -98,12 +98,15 @@ class Curve:
         How the parts make the statistic; None for one that is a mean or a ratio itself.
     shared : tuple of ndarray
         Covariance of the coefficients of parts j < k, in the order (0, 1), (0, 2), (1, 2), …
+    carried : float
+        How many times the error of the second part is in the first, besides its own.
     """
 
     statistic: Statistic
     parts: tuple[CurvePart, ...]
     made_of: Parts | None
     shared: tuple[FloatArray, ...] = ()
+    carried: float = 0.0
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The statistic in the user's units at X (n, d), (n,)."""
@@ -113,10 +116,12 @@ class Curve:
         """Standard errors of :meth:`predict` by the delta method, (n,)."""
         etas = [part.eta(X) for part in self.parts]
         values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
+        slopes = [self._slope(values, k) for k in range(len(values))]
+        if self.carried:
+            slopes[1] = slopes[1] + self.carried * slopes[0]
         columns = []
-        for k, (part, eta) in enumerate(zip(self.parts, etas, strict=True)):
-            slope = self._slope(values, k) * part.slope(eta)
-            columns.append(part.design.columns(X) * slope[:, None])
+        for part, eta, slope in zip(self.parts, etas, slopes, strict=True):
+            columns.append(part.design.columns(X) * (slope * part.slope(eta))[:, None])
         total = np.zeros(X.shape[0])
         both = iter(self.shared)
         for k, one in enumerate(self.parts):
