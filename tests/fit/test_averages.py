@@ -81,7 +81,7 @@ def test_a_straight_mean_stays_straight_beside_a_hump_of_the_spread() -> None:
     y = 2 * x + spread * (rng.gamma(2.0, size=600) - 2.0) / np.sqrt(2.0)
     reg = MultiObservationRegressor("minvar", features="smooth", random_state=0).fit(x[:, None], y)
     mean, shortfall = reg.result_.parts
-    assert reg.result_.carried > 0.5  # labels are skewed: the mean is fitted beside the shortfall
+    assert reg.result_.beta > 0.5  # labels are skewed: the mean is fitted beside the shortfall
     assert mean.fit.edf.sum() < 2.5
     assert shortfall.fit.edf.sum() > 4
     at = np.linspace(0.05, 0.95, 20)[:, None]
@@ -93,6 +93,6 @@ def test_a_straight_mean_stays_straight_beside_a_hump_of_the_spread() -> None:
         mean.curve.errors(mean.design.columns(at)) * mean.units.factor,
         shortfall.curve.errors(shortfall.design.columns(at))
         * shortfall.curve.slope(shortfall.curve.eta(at))
-        * (reg.result_.carried - 1.0),
+        * (reg.result_.beta - 1.0),
     )
     np.testing.assert_allclose(here, alone, rtol=0.3)

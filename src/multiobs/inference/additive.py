@@ -189,14 +189,14 @@ class AdditiveFit:
         One, or one for each statistic it is a function of.
     made_of : Parts or None
         How the parts make the statistic; None for one that is a mean or a ratio itself.
-    carried : float
+    beta : float
         How many times the error of the second part is in the first, which was fitted beside it.
     """
 
     statistic: Statistic
     parts: tuple[Part, ...]
     made_of: Parts | None
-    carried: float = 0.0
+    beta: float = 0.0
 
     @property
     def status(self) -> Status:
@@ -237,7 +237,7 @@ class AdditiveFit:
             for j in range(k)
         )
         curves = tuple(part.curve for part in self.parts)
-        return Curve(self.statistic, curves, self.made_of, shared, self.carried)
+        return Curve(self.statistic, curves, self.made_of, shared, self.beta)
 
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes and intercept of a linear class on the scale of its link, in the user's units."""

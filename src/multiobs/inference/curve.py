@@ -98,7 +98,7 @@ class Curve:
         How the parts make the statistic; None for one that is a mean or a ratio itself.
     shared : tuple of ndarray
         Covariance of the coefficients of parts j < k, in the order (0, 1), (0, 2), (1, 2), …
-    carried : float
+    beta : float
         How many times the error of the second part is in the first, besides its own.
     """
 
@@ -106,7 +106,7 @@ class Curve:
     parts: tuple[CurvePart, ...]
     made_of: Parts | None
     shared: tuple[FloatArray, ...] = ()
-    carried: float = 0.0
+    beta: float = 0.0
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The statistic in the user's units at X (n, d), (n,)."""
@@ -117,8 +117,8 @@ class Curve:
         etas = [part.eta(X) for part in self.parts]
         values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
         slopes = [self._slope(values, k) for k in range(len(values))]
-        if self.carried:
-            slopes[1] = slopes[1] + self.carried * slopes[0]
+        if self.beta:
+            slopes[1] = slopes[1] + self.beta * slopes[0]
         columns = []
         for part, eta, slope in zip(self.parts, etas, slopes, strict=True):
             columns.append(part.design.columns(X) * (slope * part.slope(eta))[:, None])

@@ -83,7 +83,7 @@ def additive_to(fit: AdditiveFit, names: tuple[str, ...]) -> dict[str, Any]:
         "parts": [_part_to(part, width) for part in fit.curve.parts],
         "made_of": None if fit.made_of is None else {"beta": fit.made_of.beta},
         "shared": [array(each) for each in fit.curve.shared],
-        "carried": number(fit.carried),
+        "beta": number(fit.beta),
         "names": list(names),
         "tests": [
             {
@@ -124,10 +124,10 @@ def additive_from(fields: Fields, statistic: Statistic, width: int) -> AdditiveC
         )
         for each in fields.objects("tests")
     )  # fmt: skip
-    carried = fields.real("carried") if fields.has("carried") else 0.0
-    if not np.isfinite(carried) or (carried and len(found) < 2):
-        raise fields.wrong("carried", "a finite number, zero for a single part")
-    return AdditiveClass(Curve(statistic, found, made_of, shared, carried), names, tests)
+    beta = fields.real("beta") if fields.has("beta") else 0.0
+    if not np.isfinite(beta) or (beta and len(found) < 2):
+        raise fields.wrong("beta", "a finite number, zero for a single part")
+    return AdditiveClass(Curve(statistic, found, made_of, shared, beta), names, tests)
 
 
 def _made_of(fields: Fields, statistic: Statistic) -> Parts | None:
