@@ -82,11 +82,12 @@ def living(client, killed):
         time.sleep(0.2)
 
 
-def test_a_worker_killed_at_five_random_moments(client, rows, table, tmp_path):
+@pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_a_worker_killed_at_random_moments(kills, client, rows, table, tmp_path):
     x, y = rows("plain", 4000)
     frame = table(x, y)
     expected = fit(frame, "x", "y", engine=Serial(), **OPTIONS)
-    moments = np.random.default_rng(0).uniform(0.05, 1.5, 5)
+    moments = np.random.default_rng(0).uniform(0.05, 1.5, kills)
     killed = set()
     for number, moment in enumerate(moments):
         victim = living(client, killed)[number % 2]

@@ -107,6 +107,26 @@ def test_no_room_is_said_before_the_start(folder, monkeypatch):
         fit(folder / "in", "x", "y", **OPTIONS, scratch=folder / "scratch")
 
 
+@pytest.mark.parametrize("statistic", ["variance", "minvar"], ids=["leaves", "buckets"])
+def test_no_room_for_leaves_is_said_before_they_are_written(
+    statistic, tmp_path, rows, table, monkeypatch
+):
+    import shutil
+
+    x, y = rows("plain", 400)
+    frame = table(x, y, z=np.random.default_rng(0).random(400))
+    room = {"leaves": 100, "buckets": 100} if statistic == "variance" else {"buckets": 100}
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda path: usage._replace(free=room.get(path.name, usage.free))
+    )
+    with pytest.raises(OSError, match=r"scratch must have .* GB free"):
+        fit(frame, ["x", "z"], "y", statistic=statistic, transport=None, engine=Serial(),
+            scratch=tmp_path, errors=False)  # fmt: skip
+    assert not list(tmp_path.rglob("leaves-*.bin")) or statistic == "minvar"
+    assert not list(tmp_path.rglob("buckets-*"))
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A folder of a hundred kilobytes, and how to give it more."""

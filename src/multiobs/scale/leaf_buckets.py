@@ -267,8 +267,8 @@ def fit_buckets(
     work = coded_work(recipe, runs, folder, executor)
     count = sum(tuple_counts(work.sizes, recipe.statistic.arity))
     trees = recipe.forest.trees
-    check_space(folder, 8 * bucket_layout(recipe).width * work.rows * trees)
     task = BucketRun(folder / "buckets", work.setting)
+    check_space(task.folder, 8 * bucket_layout(recipe).width * work.rows * trees)
     coded = [run for bundle in work.bundles for run in bundle]
     firsts = np.cumsum([0, *(run.run.rows for run in coded)]).tolist()
     tasks = [(i, firsts[i], run) for i, run in enumerate(coded)]

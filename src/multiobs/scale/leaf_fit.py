@@ -32,7 +32,7 @@ from multiobs.scale.leaf_passes import (
 from multiobs.scale.leaf_recipe import ChosenLeaves, LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun, CodeRun
 from multiobs.scale.runs import Run
-from multiobs.scale.scratch import Arrays, digest, kept
+from multiobs.scale.scratch import Arrays, check_space, digest, kept
 from multiobs.scale.storage import Place, written
 from multiobs.sums import Plan, plan
 from multiobs.sums.scores import slope_of
@@ -125,6 +125,8 @@ def coded_work(
     """
     task = CodeRun(folder / "leaves", recipe)
     rows = sum(run.rows for run in runs)
+    wide = recipe.statistic.n_columns + int(recipe.located)
+    check_space(task.folder, (8 * wide + 4 * recipe.forest.trees) * rows)
     done = executor.map(task, list(enumerate(runs)))
     parts = list(progress(done, rows, "rows", lambda part: float(part["rows"])))
     coded = [task.coded(i, run) for i, run in enumerate(runs)]

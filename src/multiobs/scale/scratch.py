@@ -154,10 +154,11 @@ def check_space(here: Place, needed: int) -> None:
     """
     if not isinstance(here, Path):
         return
+    make_folder(here)
     present = sum(each.stat().st_size for each in here.rglob("*") if each.is_file())
     free = shutil.disk_usage(here).free + present
     if needed > free:
         raise OSError(
-            f"scratch must have {needed / 1e9:.3g} GB free for sorted runs, got "
+            f"scratch must have {needed / 1e9:.3g} GB free for rows at work, got "
             f"{free / 1e9:.3g} GB in {here}: choose another folder with scratch="
         )
