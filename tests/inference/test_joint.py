@@ -10,7 +10,12 @@ from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference import varying_directions
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.sandwich import gradient_of
-from multiobs.inference.score_test import at_one_level, constrained, score_test
+from multiobs.inference.score_test import (
+    at_one_level,
+    constrained,
+    score_test,
+    weighed_under,
+)
 from multiobs.inference.score_variance import smooth
 from multiobs.inference.variance import meat
 from multiobs.tuples import Tuples, Windows
@@ -148,6 +153,34 @@ def test_one_reference_level_under_the_hypothesis():
     assert_allclose(Z @ one.reference, np.mean(Z @ fit.reference), rtol=1e-9)
     assert at_one_level(fit, fit.w) is fit  # not constant
     assert at_one_level(fit, 1.01 * one.reference) is fit  # below the level: no such score
+
+
+def test_weights_under_the_hypothesis_do_not_follow_the_labels():
+    """A bound is weighed by a first fit; under a constant one by the distance to the mean alone."""
+    X, y = table(200, 7)
+    model = MultiObservationRegressor("ucb", features=SplineTransformer(8), random_state=0)
+    fit = model.fit(X, y)._fitted.result
+    Z = fit.design.columns(X)
+    R = varying_directions(Z)
+    w, _ = constrained(fit.risk, fit.w, R, np.zeros(len(R)))
+    found = weighed_under(fit, w)
+    known, offset = fit.problem.weighed_by, fit.problem.residuals.offset
+    assert_allclose(found.problem.weight, known.by_spread(Z @ w - offset))
+    assert not np.allclose(found.problem.weight, fit.problem.weight, rtol=0.05)
+    tested = score_test(found, R, np.zeros(len(R)), "constant")  # weighed twice is as once
+    assert_allclose(model.test_constant().p_value, tested.p_value, rtol=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skewed", [False, True])
+def test_size_of_a_bound_with_transport(skewed):
+    """Weights by the unconstrained fit rejected 13 % of true hypotheses."""
+    found = []
+    for seed in range(300):
+        X, y = table(300, seed, skewed=skewed)
+        model = MultiObservationRegressor("ucb", features=SplineTransformer(11), random_state=0)
+        found.append(model.fit(X, y).test_constant().p_value)
+    assert 0.01 <= np.mean(np.array(found) < 0.05) <= 0.09  # three standard errors about 5 %
 
 
 def p_values(statistic, sampler, features, n, trials, slope=0.0, skewed=False):

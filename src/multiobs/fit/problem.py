@@ -77,6 +77,8 @@ class Problem:
         Codes that a tuple never crosses.
     reweighting : Reweighting or None
         How a first fit improves the weights, where it does.
+    weighed_by : Reweighting or None
+        How a first fit has improved them.
     limit : int
         The most tuples that are enumerated.
     indicators : tuple of (int, int)
@@ -104,6 +106,7 @@ class Problem:
     reweighting: Reweighting | None = None
     limit: int = LIMIT
     indicators: tuple[tuple[int, int], ...] = ()
+    weighed_by: Reweighting | None = None
 
     @property
     def n_rows(self) -> int:
@@ -121,15 +124,16 @@ class Problem:
             weight=None if self.weight is None else self.weight[rows],
             blocks=None if self.blocks is None else self.blocks[rows],
             reweighting=None,
+            weighed_by=None,
         )
 
     def reweighted(self, fitted: FloatArray) -> "Problem":
         """Return the problem with weights by a first fit (n,) of the statistic at the rows."""
-        offset, known = self.residuals.offset, self.reweighting
+        offset, known = self.residuals.offset, self.reweighting or self.weighed_by
         assert known is not None
         assert offset is not None
         weight = known.by_spread((fitted - offset) / known.deviations)
-        return replace(self, weight=weight, reweighting=None)
+        return replace(self, weight=weight, reweighting=None, weighed_by=known)
 
     def features(self, design: Design) -> Features:
         """Columns of the class, with the pilot as one more that is held at minus one.
