@@ -4,6 +4,7 @@ PYTHON ?= python3
 JOBS   ?= 2
 OUT    ?= out
 ROWS   ?= 1e7
+CASES  ?= 100000
 # The tests already use one process a core; threads inside them would only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
@@ -56,7 +57,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality coverage-sim mutants test-minimum test-core browser fuzz dist clean
+.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,6 +121,12 @@ browser: .venv/.stamp ## read the report in headless Chromium (installs Debian's
 fuzz: .venv/.stamp ## ten thousand broken tables, a hundred thousand broken model files, Ctrl-C at random times
 	$(ONE_THREAD) MULTIOBS_FUZZ=10000 MULTIOBS_FLIPS=100000 MULTIOBS_INTERRUPTS=200 MULTIOBS_MADE_UP=2000 \
 		$(BIN)/python -m pytest -q tests/cli/test_fuzz.py tests/cli/test_corpus.py tests/models/test_damage.py
+
+fuzz-doors: .venv/.stamp ## CASES odd and bad calls of everything public (1e5): a right answer or a sentence
+	$(ONE_THREAD) MULTIOBS_DOORS=$(CASES) $(BIN)/python -m pytest -q -s tests/fuzz/test_doors.py -k "bad_input"
+
+sanitize: .venv/.stamp ## the compiled loops' tests under address and undefined-behaviour sanitizers (needs gcc)
+	$(ONE_THREAD) .ci/sanitize $(BIN)/python
 
 dist: .venv-dist/.stamp ## sdist and wheels in dist/, checked and tried in empty environments
 	PYTHON=$(PYTHON) .ci/dist

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time each name is imp
     from multiobs.estimator.listing import Metasamples, metasamples
     from multiobs.estimator.regressor import MultiObservationRegressor
     from multiobs.fit.additive import Smooth
-    from multiobs.fit.risk import empirical_risk
+    from multiobs.fit.empirical import empirical_risk
     from multiobs.fit.solvers import choose_solver, solve
     from multiobs.sums.contraction import contract, plan
 
@@ -66,7 +66,7 @@ _HOMES = {
     "Metasamples": "multiobs.estimator.listing",
     "metasamples": "multiobs.estimator.listing",
     "MultiObservationRegressor": "multiobs.estimator.regressor",
-    "empirical_risk": "multiobs.fit.risk",
+    "empirical_risk": "multiobs.fit.empirical",
     "choose_solver": "multiobs.fit.solvers",
     "solve": "multiobs.fit.solvers",
     "Smooth": "multiobs.fit.additive",

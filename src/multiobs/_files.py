@@ -13,6 +13,14 @@ if sys.platform != "win32":  # there, writers do not wait for each other and not
 _UNFINISHED = ".unfinished"
 
 
+def as_path(name: str, given: object) -> Path:
+    """Return the path, or refuse: a number would be taken for an open file, and closed."""
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        shown = " ".join(repr(given).split())[:100]
+        raise TypeError(f"{name} must be the name of a file, got {shown}")
+    return Path(given)
+
+
 @contextmanager
 def beside(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Path]:
     """Give a temporary path in the directory of ``path``; rename it to ``path`` when all went well.

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from shared_labels import SAMPLERS, STATISTICS, rows
 
-from multiobs import samplers, statistics
-from multiobs.fit.risk import empirical_risk
+from multiobs import empirical_risk, samplers, statistics
 from multiobs.inference.chain import draw_in_graph
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.pairs import pair_row_sums

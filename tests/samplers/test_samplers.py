@@ -279,7 +279,7 @@ BAD = [
     (lambda: Adjacent(0), ValueError, "n_rows must be at least 1, got 0"),
     (lambda: Nearby(-0.1), ValueError, "epsilon must be nonnegative, got -0.1"),
     (lambda: Nearby(np.nan), ValueError, "epsilon must be finite, got nan"),
-    (lambda: Nearby("wide"), TypeError, "epsilon must be a real number, got 'wide'"),
+    (lambda: Nearby("wide"), ValueError, "epsilon must be one of 'paper', 'auto', got 'wide'"),
     (lambda: Improved(0.0), ValueError, "epsilon must be positive, got 0.0"),
     (lambda: Improved(-1), ValueError, "epsilon must be positive, got -1"),
     (lambda: Improved(0.1, 0), ValueError, "n_metasamples must be at least 1, got 0"),
@@ -305,7 +305,7 @@ def test_impossible_sizes_are_refused_with_the_largest_possible():
         Improved(0.1, 11).build(X, 2, rng)
     with pytest.raises(ValueError, match=r"n_neighbors must be at least 3 for 4 obs.*, got 2"):
         Nearest(2).build(X, 4, rng)
-    with pytest.raises(ValueError, match="scale must be 2 positive numbers"):
+    with pytest.raises(ValueError, match="scale must be positive numbers"):
         Nearest(2, scale=[1.0, -1.0]).build(np.zeros((5, 2)), 2, rng)
 
 

@@ -67,7 +67,7 @@ def test_positions_of_frames():
         }
     )
     at = read_positions(frame)
-    assert at.place.tolist() == [[2.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+    assert (at.place - at.place[1]).tolist() == [[2.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
     assert at.columns[:, 2].tolist() == [1.0, 0.0, 1.0]
     assert at.cells.tolist() == [1, 0, 1]
     only = read_positions(frame[["kind"]])

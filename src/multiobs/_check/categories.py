@@ -5,6 +5,8 @@ from typing import Any, final
 
 import numpy as np
 
+from multiobs._check import shown
+from multiobs._check.labelling import is_missing
 from multiobs._types import FloatArray, IntArray
 
 FRAMES = ("pandas", "polars")
@@ -97,12 +99,18 @@ def find(X: Any) -> Categories | None:
         values = np.asarray(X[name], dtype=object)
         if "object" in dtype and all(isinstance(v, int | float | np.number) for v in values):
             continue  # numbers that happen to be stored as objects
-        missing = [v for v in values if v is None or v != v]
+        missing = [v for v in values.tolist() if is_missing(v)]
         if missing:
             raise ValueError(
                 f"column {name!r} must not hold missing categories, got {missing[0]!r}"
             )
-        levels[name] = tuple(sorted(set(values.tolist()), key=lambda v: (str(type(v)), v)))
+        try:
+            distinct = sorted(set(values.tolist()), key=lambda v: (str(type(v)), v))
+        except TypeError:
+            raise ValueError(
+                f"column {name!r} must hold numbers or categories, got {shown(values[0])}"
+            ) from None
+        levels[name] = tuple(distinct)
         places.append(place)
     return Categories(levels, tuple(places)) if levels else None
 

@@ -7,19 +7,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
-    check_array,
     check_consistent_length,
     column_or_1d,
 )
 
-from multiobs._check import (
-    categories,
-    check_sample_weight,
-    refuse_complex,
-    validate_data,
-)
+from multiobs import _check
+from multiobs._check import categories, check_sample_weight, checked_array, validate_data
 from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameLayout, refuse_lazy, with_days
+from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
 
 
@@ -168,6 +164,7 @@ def valid_rows(
     """
     X, found, door = table.X, table.categories, _Door()
     full: FloatArray = validate_data(door, X, dtype=np.float64, estimator=estimator)
+    _check.refuse_wide("X", full)
     given_names = vars(door).get("feature_names_in_")
     names = [f"x{j}" for j in range(full.shape[1])] if given_names is None else given_names
     names = [str(name) for name in names]
@@ -182,12 +179,14 @@ def valid_rows(
         names = found.names(names)
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
-    refuse_complex("y", y)
-    given = check_array(y, dtype=np.float64, ensure_2d=False, allow_nd=False, input_name="y")
+    if not isinstance(y, np.ndarray) or isinstance(y, np.ma.MaskedArray):
+        _check.refuse_masked("y", y)
+    given = checked_array("y", y)
     check_consistent_length(full, given)
+    _check.refuse_wide("y", given, squared=False)
     codes = joint
     if groups is not None:
-        own = group_codes(groups, full.shape[0])
+        own = group_codes("groups", groups, full.shape[0])
         codes = own if joint is None else own * (int(joint.max()) + 1) + joint
     weight = None
     if sample_weight is not None:
@@ -233,25 +232,6 @@ def valid_rows(
     )
 
 
-def group_codes(groups: npt.ArrayLike, n: int) -> IntArray:
-    """Number the groups of n rows from 0.
-
-    >>> group_codes(["b", "a", "b"], 3)
-    array([1, 0, 1])
-    >>> group_codes([[1, 2], [1, 3]], 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: groups must hold one label for each of the 2 rows, got shape (2, 2)
-    """
-    labels = np.asarray(groups)
-    if labels.shape not in ((n,), (n, 1)):
-        raise ValueError(
-            f"groups must hold one label for each of the {n} rows, got shape {labels.shape}"
-        )
-    codes: IntArray = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return codes
-
-
 def _owned(array: FloatArray, given: Any) -> FloatArray:
     """Copy an array that may be the caller's, so that no later change of it moves the fit."""
     return array if array.flags.owndata and array is not given else array.copy()
@@ -268,10 +248,7 @@ def batch(
     checked = validate_data(estimator, X, reset=first, dtype=np.float64)
     if checked.shape[1] != 1:
         raise ValueError(f"partial_fit needs one column of x, got {checked.shape[1]}")
-    refuse_complex("y", y)
-    labels: FloatArray = column_or_1d(
-        check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"), warn=True
-    )
+    labels: FloatArray = column_or_1d(checked_array("y", y), warn=True)
     check_consistent_length(checked, labels)
     weight = None
     if sample_weight is not None:
@@ -285,4 +262,12 @@ def generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
+    known = int | np.integer | np.random.SeedSequence | np.random.BitGenerator | None
+    if isinstance(random_state, bool) or not isinstance(random_state, known):
+        raise TypeError(
+            "random_state must be an integer, a Generator or None, got "
+            f"{_check.shown(random_state)}"
+        )
+    if isinstance(random_state, int | np.integer) and random_state < 0:
+        raise ValueError(f"random_state must be at least 0, got {random_state}")
     return np.random.default_rng(random_state)

@@ -126,7 +126,7 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
             f"{built!r} must find at least one tuple of {statistic.arity} rows, got none among "
             f"{rows.X.shape[0]} rows: widen its neighbourhood, or use another sampler"
         )
-    if isinstance(tuples, Graph) and residuals.pilot is None:
+    if isinstance(tuples, Graph) and residuals.pilot is None and count:
         _warn_wide(tuples, rows.place)
     limit = LIMIT
     if request.max_tuples is not None:

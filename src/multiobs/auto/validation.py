@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from multiobs._check.rows import Rows
-from multiobs.fit import SAME_UNITS, Problem, empirical_risk, fit_linear, make_design
+from multiobs.fit import SAME_UNITS, Problem, fit_linear, make_design, risk_of_loss
 from multiobs.samplers import Sampler, narrowest
 from multiobs.statistics import Statistic
 from multiobs.transport import Residuals
@@ -62,7 +62,7 @@ def by_validation(
         design = make_design(None, X[inside], intercept=True)
         folds = None if not moved or residuals.folds is None else residuals.folds[outside]
         fresh = narrowest(place.shape[1], m).build(place[outside], m, rng, folds)
-        held_out = empirical_risk(statistic, fresh, design.columns(X[outside]), judged[outside])
+        held_out = risk_of_loss(statistic.loss, fresh, design.columns(X[outside]), judged[outside])
         for i, option in enumerate(options):
             tuples = option.build(place[inside], m, rng, codes)
             if tuples.count() == 0:

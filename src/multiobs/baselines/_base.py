@@ -71,6 +71,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             refuse_text(X=X, y=y)
             raise
         labels = np.asarray(labels, dtype=np.float64)
+        _check.refuse_wide("X", data)
         with np.errstate(over="ignore"):
             square = labels.size * np.square(np.ptp(labels))
         if not np.isfinite(square):

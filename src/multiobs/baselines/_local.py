@@ -146,6 +146,8 @@ class LocalPlugInRegressor(Baseline):
         return out
 
     def _fit_forest(self, X: FloatArray) -> None:
+        if isinstance(self.random_state, int | np.integer):
+            _check.integer("random_state", self.random_state, 0, 2**32 - 1)
         rng = check_random_state(self.random_state)
         n, d = X.shape
         trees = _check.integer("n_trees", self.n_trees, low=1)

@@ -31,7 +31,7 @@ def plug_in(
     Returns
     -------
     array of shape (q,), or () when y and weights are one sample
-        NaN where fewer than m rows have a positive weight.
+        Of several samples NaN where fewer than m rows have a positive weight.
 
     Examples
     --------
@@ -64,12 +64,23 @@ def plug_in(
     Y = labels[None] if len(samples) == 1 else labels
     if np.any(W < 0):
         raise ValueError(f"weights must be nonnegative, got {float(W.min())}")
-    total = W.sum(axis=1, keepdims=True)
-    enough = np.count_nonzero(W > 0, axis=1) >= _means(what).support
+    largest = W.max(axis=1, keepdims=True)
+    W = W / np.where(largest > 0, largest, 1.0)  # sums of huge weights stay numbers
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = _statistic(what, Y, W / total)
+        W = W / W.sum(axis=1, keepdims=True)
+        enough = np.count_nonzero(W > 0, axis=1) >= _means(what).support
+        if single and not enough[0]:
+            raise ValueError(
+                f"weights must be positive for at least {_means(what).support} labels, got "
+                f"{np.count_nonzero(W[0] > 0)} such"
+            )
+        values = _statistic(what, Y, W)
         if not np.isfinite(values[np.broadcast_to(enough, values.shape)]).all():
             refuse_large(what, Y)
+            raise ValueError(
+                f"weights must leave {_means(what).support} labels that count, got such that only "
+                "one does"
+            )
         values = np.where(enough, values, np.nan)
     return np.asarray(values[0]) if single else values
 

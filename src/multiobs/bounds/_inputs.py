@@ -1,6 +1,7 @@
 """Reading arguments: numbers or arrays in, the rule and then the offender out."""
 
 from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,8 @@ import numpy.typing as npt
 # The alias of multiobs._types, spelled again because this package imports only math and numpy.
 FloatArray = npt.NDArray[np.float64]
 Number = float | FloatArray
+P = ParamSpec("P")
+R = TypeVar("R")
 FORMS = ("paper", "repaired")
 
 
@@ -112,6 +115,40 @@ def one_of(name: str, value: object, options: tuple[object, ...]) -> None:
         raise ValueError(f"{name} must be {rule}, got {text}")
 
 
+def representable(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn what happens to numbers beyond floats into one sentence."""
+
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                return function(*args, **options)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            raise ValueError(
+                f"arguments of {function.__name__} must be of a size whose powers a float holds, "
+                "got an overflow"
+            ) from None
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):  # functools is not here
+        setattr(checked, name, getattr(function, name))
+    setattr(checked, "__wrapped__", function)  # noqa: B010  (not known to types)
+    return checked
+
+
+def switch(name: str, value: object) -> bool:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_) and not (isinstance(value, int) and value in (0, 1)):
+        text = " ".join(repr(value).split())[:100]
+        raise TypeError(f"{name} must be True or False, got {text}")
+    return bool(value)
+
+
+def single(name: str, array: FloatArray) -> float:
+    """Return the one number in an array of shape ()."""
+    if array.ndim:
+        raise ValueError(f"{name} must be one number, got shape {array.shape}")
+    return float(array)
+
+
 def give(array: npt.ArrayLike) -> Number:
     """Return a Python float for scalar arguments, an array otherwise."""
     out = np.asarray(array, dtype=np.float64)
@@ -120,7 +157,7 @@ def give(array: npt.ArrayLike) -> Number:
 
 def unlog(log_value: FloatArray, log: bool) -> Number:
     """exp(log_value), inf where that exceeds the largest double, or the logarithm itself."""
-    if log:
+    if switch("log", log):
         return give(log_value)
     with np.errstate(over="ignore"):
         return give(np.exp(log_value))

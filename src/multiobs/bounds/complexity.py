@@ -15,10 +15,13 @@ from ._inputs import (
     numbers,
     one_of,
     positive,
+    representable,
+    single,
     whole,
 )
 
 
+@representable
 def rademacher_linear(
     n: npt.ArrayLike,
     radius: npt.ArrayLike,
@@ -83,6 +86,7 @@ class RademacherEstimate(NamedTuple):
     upper: float
 
 
+@representable
 def empirical_rademacher_linear(
     Z: npt.ArrayLike,
     radius: float,
@@ -123,10 +127,12 @@ def empirical_rademacher_linear(
     generator(rng)
     if features.ndim != 2 or features.shape[0] == 0 or features.shape[1] == 0:
         raise ValueError(f"Z must have shape (n, p) with n, p >= 1, got {features.shape}")
-    if int(whole("draws", draws)) < 2:
+    if not np.isfinite(features).all():
+        raise ValueError("Z must be finite, got NaN or infinity")
+    if int(single("draws", whole("draws", draws))) < 2:
         raise ValueError(f"draws must be at least 2, got {draws}")
     one_of("norm", norm, (1, 2))
-    w = float(positive("radius", radius))
+    w = single("radius", positive("radius", radius))
     n, p = features.shape
     values: FloatArray = np.empty(draws)
     # Chunks keep the sign matrix near 8 MB whatever n is.

@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import interval, nonnegative, number, numbers, one_of, positive, whole
+from ._inputs import (
+    interval,
+    nonnegative,
+    number,
+    numbers,
+    one_of,
+    positive,
+    representable,
+    single,
+    whole,
+)
 
 Range = tuple[float, float]
 LARGEST = 1e100  # whose square a float still holds
@@ -49,6 +59,7 @@ class LossConstants(NamedTuple):
     curvature: float
 
 
+@representable
 def kernel_range(
     kernel: str, y_range: Range, *, order: int = 2, second_range: Range | None = None
 ) -> Range:
@@ -96,7 +107,7 @@ def kernel_range(
 
 
 def _l_moment_range(a: float, b: float, order: int) -> Range:
-    order = int(whole("order", order))
+    order = int(single("order", whole("order", order)))
     if order == 1:
         return a, b
     # Weights of y_(1) <= ... <= y_(order); ordered vectors in [a, b] are mixtures of those that
@@ -108,6 +119,7 @@ def _l_moment_range(a: float, b: float, order: int) -> Range:
     return float(tails.min()), float(tails.max())
 
 
+@representable
 def squared_loss_constants(psi_range: Range, r_range: Range) -> LossConstants:
     r"""Constants of (r - psi)^2, the loss of every mean-type statistic.
 
@@ -130,6 +142,7 @@ def squared_loss_constants(psi_range: Range, r_range: Range) -> LossConstants:
     return LossConstants(2 * reach, min(reach**2, 2 * reach * (r1 - r0)), 2.0)
 
 
+@representable
 def ratio_loss_constants(
     psi_range: Range, chi_range: Range, r_range: Range, *, chi_mean: float = 0.0
 ) -> LossConstants:
@@ -152,11 +165,12 @@ def ratio_loss_constants(
     r = interval("r_range", r_range)
     if chi[0] < 0:
         raise ValueError(f"chi_range must not go below 0, got {chi[0]:g}")
-    chi_mean = float(nonnegative("chi_mean", chi_mean))
+    chi_mean = single("chi_mean", nonnegative("chi_mean", chi_mean))
     lipschitz = 2 * max(abs(c * s - v) for c in chi for s in r for v in psi)
     return LossConstants(lipschitz, lipschitz * (r[1] - r[0]), 2 * max(chi_mean, chi[0]))
 
 
+@representable
 def ucb_loss_constants(
     lam: float,
     y_range: Range,
@@ -191,10 +205,10 @@ def ucb_loss_constants(
     >>> ucb_loss_constants(1.0, (0.0, 1.0), (1.0, 2.0), loss="cubic", mean_high=0.5)
     LossConstants(L=4.0, B=2.433..., curvature=1.0)
     """
-    lam_ = float(positive("lam", lam))
+    lam_ = single("lam", positive("lam", lam))
     if lam_ > LARGEST:
         raise ValueError(f"lam must be at most {LARGEST:g}, got {lam_:g}")
-    reference = float(number("reference", reference))
+    reference = single("reference", number("reference", reference))
     a, b = interval("y_range", y_range)
     r0, r1 = interval("r_range", r_range)
     one_of("loss", loss, ("quartic", "cubic"))
@@ -219,10 +233,11 @@ def ucb_loss_constants(
     ends = np.array([r0, r1, *(s for s in np.real(high.roots()) if r0 <= s <= r1)])
     bottom = min(0.0, float(integral(ends).min()))
     spread = min(top - bottom, lipschitz * (r1 - r0))
-    above = r0 - (b if mean_high is None else float(number("mean_high", mean_high)))
+    above = r0 - (b if mean_high is None else single("mean_high", number("mean_high", mean_high)))
     return LossConstants(lipschitz, float(spread), max(0.0, 2 * above))
 
 
+@representable
 def strong_convexity(Z: npt.ArrayLike, curvature: float) -> float:
     r"""Modulus of strong convexity of the risk in the coefficients.
 
@@ -248,6 +263,8 @@ def strong_convexity(Z: npt.ArrayLike, curvature: float) -> float:
     features = numbers("Z", Z)
     if features.ndim != 2 or 0 in features.shape:
         raise ValueError(f"Z must have shape (n, p) with n, p >= 1, got {features.shape}")
-    curvature = float(nonnegative("curvature", curvature))
+    if not np.isfinite(features).all():
+        raise ValueError("Z must be finite, got NaN or infinity")
+    curvature = single("curvature", nonnegative("curvature", curvature))
     smallest = np.linalg.eigvalsh(features.T @ features / features.shape[0])[0]
     return float(curvature * max(smallest, 0.0))

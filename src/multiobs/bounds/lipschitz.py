@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, generator, numbers, whole
+from ._inputs import FloatArray, generator, numbers, single, whole
 
 IntArray = npt.NDArray[np.int64]
 
@@ -144,8 +144,10 @@ def estimate_tv_lipschitz(
     n = labels.size
     cells_wanted = max(2, round(n ** (1 / 3)))
     if n_cells is not None:
-        cells_wanted = int(whole("n_cells", n_cells))
-    bins_wanted = max(2, round(n**0.25)) if n_bins is None else int(whole("n_bins", n_bins))
+        cells_wanted = int(single("n_cells", whole("n_cells", n_cells)))
+    bins_wanted = (
+        max(2, round(n**0.25)) if n_bins is None else int(single("n_bins", whole("n_bins", n_bins)))
+    )
     if not 2 <= cells_wanted <= n // 2:
         raise ValueError(f"n_cells must be between 2 and n/2 = {n // 2}, got {cells_wanted}")
     if bins_wanted < 2:

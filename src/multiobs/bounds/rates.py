@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, Number, at_least_one, give, unlog, whole
+from ._inputs import FloatArray, Number, at_least_one, give, one_of, switch, unlog, whole
 
 DESIGNS = ("two-moment", "slow", "fast")
 COUNTS = ("rows", "labels")
@@ -44,10 +44,8 @@ def rate_exponent(design: str, d: npt.ArrayLike, *, count: str = "labels") -> Nu
     >>> rate_exponent("two-moment", [1, 2])
     array([-0.66666667, -0.5       ])
     """
-    if design not in DESIGNS:
-        raise ValueError(f"design must be one of {', '.join(DESIGNS)}, got {design!r}")
-    if count not in COUNTS:
-        raise ValueError(f"count must be 'rows' or 'labels', got {count!r}")
+    one_of("design", design, DESIGNS)
+    one_of("count", count, COUNTS)
     d_ = whole("d", d)
     if design == "two-moment":
         return give(-2 / (2 + d_))
@@ -117,7 +115,7 @@ def sample_rate(N: npt.ArrayLike, d: npt.ArrayLike, *, fast: bool = False) -> Nu
     >>> round(sample_rate(10_000, 1), 12), round(sample_rate(10_000, 2, fast=True), 12)
     (0.01, 0.01)
     """
-    design = "fast" if fast else "slow"
+    design = "fast" if switch("fast", fast) else "slow"
     return _power(at_least_one("N", N), rate_exponent(design, d, count="rows"))
 
 
@@ -136,7 +134,7 @@ def label_rate(labels: npt.ArrayLike, *, fast: bool = False) -> Number:
     >>> round(label_rate(10_000), 12), round(label_rate(10_000, fast=True), 12)
     (0.01, 0.0001)
     """
-    return _power(at_least_one("labels", labels), -1.0 if fast else -0.5)
+    return _power(at_least_one("labels", labels), -1.0 if switch("fast", fast) else -0.5)
 
 
 class StoneConstruction(NamedTuple):

@@ -9,8 +9,10 @@ from ._inputs import (
     at_least_one,
     fraction,
     give,
+    one_of,
     positive,
     read_form,
+    representable,
     unlog,
     whole,
 )
@@ -148,6 +150,7 @@ def improved_sample_size_uniform(
     return unlog(np.log(c_) + np.log(m_) + np.logaddexp(np.log(n_), log_cells + tail), log)
 
 
+@representable
 def good_set_size(n: npt.ArrayLike, delta: npt.ArrayLike, *, form: str = "paper") -> Number:
     r"""How many of n metasamples the naive and the nonuniform lemma promise to be within 1/sqrt(n).
 
@@ -213,8 +216,7 @@ def metasamples_within(
     >>> metasamples_within(1659.5, 2, 1, 0.05)
     100.0
     """
-    if lemma not in LEMMAS:
-        raise ValueError(f"lemma must be one of {', '.join(LEMMAS)}, got {lemma!r}")
+    one_of("lemma", lemma, LEMMAS)
 
     def log_rows(count: FloatArray) -> FloatArray:
         if lemma == "naive":

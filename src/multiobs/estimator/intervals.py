@@ -69,6 +69,7 @@ class InferenceMixin(ABC):
         """Covariance, intervals and tests of the linear class, computed when first asked for."""
         return self._linear("inference_")
 
+    @_check.arithmetic("X")
     def predict_interval(
         self,
         X: npt.ArrayLike,
@@ -157,6 +158,7 @@ class InferenceMixin(ABC):
         domain = self._fitted.statistic.domain
         return limits(result.predict(at), error, np.inf, level, method, domain)
 
+    @_check.arithmetic("R and q")
     def wald_test(
         self, R: npt.ArrayLike, q: npt.ArrayLike = 0.0, *, clusters: ClusterLabels = None
     ) -> TestResult:
@@ -171,7 +173,7 @@ class InferenceMixin(ABC):
         clusters : array-like, "serial" or None
             Which rows depend on each other, as in :meth:`predict_interval`.
         """
-        rows, values = np.asarray(R, dtype=np.float64), np.asarray(q, dtype=np.float64).reshape(-1)
+        rows, values = _check.finite("R", R), _check.finite("q", q).reshape(-1)
         result = self._additive(clusters)
         known = self._linear("wald_test", clusters) if result is None else result
         found = known.wald(rows, values)

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import samplers, statistics
+from multiobs import _check, samplers, statistics
 from multiobs._check.rows import Labels, generator, read_table, valid_rows
 from multiobs._types import FloatArray, IntArray
 from multiobs.auto import Request, prepare
@@ -140,11 +140,14 @@ def metasamples(
     ([[0, 2], [2, 1]], [[1.0, 4.0], [4.0, 2.0]])
     """
     chosen = statistics.resolve(statistic)
-    given = read_table(np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X)
+    if not isinstance(sampler, str) or sampler != "auto":
+        samplers.resolve(sampler)
+    given = read_table(_as_columns(X))
     labels = Labels(chosen.name, chosen.n_columns, samplers.takes_replicates(sampler))
     rows = valid_rows(
         "metasamples", given, y, labels=labels, sample_weight=sample_weight, groups=groups
     )
+    limit = _check.integer("limit", limit, low=0)
     request = Request(chosen, sampler, transport, may_be_empty=True)
     ready = prepare(request, rows, generator(random_state))
     n = rows.X.shape[0]
@@ -166,6 +169,13 @@ def metasamples(
         _diameters(rows.place, part.members),
         n,
     )
+
+
+def _as_columns(X: Any) -> Any:
+    """Return one column as a table, anything else as it is."""
+    if isinstance(X, list | tuple):
+        X = _check.numbers("X", X)
+    return np.reshape(X, (-1, 1)) if len(getattr(X, "shape", ())) == 1 else X
 
 
 def _diameters(X: FloatArray, members: IntArray) -> FloatArray:

@@ -1,16 +1,17 @@
-"""What a fit says about itself: one warning for each thing that is wrong."""
+"""What a fit refuses, and what it says about itself: one warning for each thing wrong."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from multiobs import statistics
+from multiobs import _check, samplers, statistics
 from multiobs._check.advice import OutsideDomain
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
-from multiobs.fit import LinearFit, RegressorFit
+from multiobs.fit import LinearFit, RegressorFit, Smooth
 from multiobs.inference import RowInfluence
 from multiobs.statistics import Statistic, outside_domain
 
@@ -85,6 +86,32 @@ def warn_of_few(found: RowInfluence | None, what: str) -> None:
         UserWarning,
         stacklevel=3,
     )
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is the word "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def refuse_parameters(model: Any) -> None:
+    """Refuse parameters of an estimator that its fit cannot use."""
+    if not is_auto(model.alpha):
+        _check.nonnegative("alpha", model.alpha)
+    if model.max_tuples is not None:
+        _check.integer("max_tuples", model.max_tuples, low=1)
+    if not is_auto(model.link):
+        _check.choice("link", model.link, ("auto", "identity", "log", "logit"))
+    if model.n_jobs is not None and _check.integer("n_jobs", model.n_jobs, low=-(2**31)) == 0:
+        raise ValueError("n_jobs must be a number of processes, or negative, got 0")
+    if not is_auto(model.sampler):
+        samplers.resolve(model.sampler)
+    if model.transport is not None:
+        _check.choice("transport", model.transport, ("auto", "location", "location-scale"))
+    if model.estimator is not None and not is_auto(model.estimator):
+        _check.regressor("estimator", model.estimator)
+    if not (model.features is None or isinstance(model.features, str | Smooth)):
+        _check.transformer("features", model.features)
+    _check.flags(verbose=model.verbose, fit_intercept=model.fit_intercept)
 
 
 def refuse_unfit(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> None:

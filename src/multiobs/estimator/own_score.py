@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from multiobs import scoring
@@ -69,7 +68,7 @@ class ScoreMixin(ABC):
         return -scoring.score(
             self.statistic_,
             self._positions(X),
-            np.asarray(y),
+            y,
             prediction,
             sample_weight=sample_weight,
         )

@@ -30,7 +30,7 @@ from multiobs.estimator.additive import Link, class_request, fit_additive
 from multiobs.estimator.attributes import FittedAttributes
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.estimator.intervals import InferenceMixin
-from multiobs.estimator.messages import refuse_unfit, warn_of, warn_of_status
+from multiobs.estimator.messages import refuse_parameters, refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.own_score import ScoreMixin
 from multiobs.estimator.selection import Candidate, chosen_class
 from multiobs.fit import (
@@ -163,6 +163,7 @@ class MultiObservationRegressor(
         self.random_state = random_state
         self.verbose = verbose
 
+    @_check.arithmetic("X and y")
     def fit(
         self,
         X: npt.ArrayLike,
@@ -200,6 +201,7 @@ class MultiObservationRegressor(
         return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
+    @_check.arithmetic("X and y")
     def partial_fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
@@ -223,13 +225,12 @@ class MultiObservationRegressor(
         held = known.stream if isinstance(known, StreamFit) else None
         x, labels, weight = batch(door, X, y, sample_weight, first=held is None)
         names = tuple(map(str, vars(door).get("feature_names_in_", ["x0"])))
-        if self.transport is not None and self.transport != "auto":
+        refuse_parameters(self)
+        if self.transport not in (None, "auto"):
             raise ValueError(f"partial_fit needs transport=None, got {self.transport!r}")
         if held is None:
-            statistic, sampler = (
-                statistics.resolve(self.statistic),
-                samplers.resolve(self.sampler),
-            )
+            statistic = statistics.resolve(self.statistic)
+            sampler = samplers.resolve(self.sampler)
             held = stream.begin(statistic, sampler, x, labels, bool(self.fit_intercept))
         held = stream.extend(held, x, labels, weight)
         result = held.fitted()
@@ -240,6 +241,7 @@ class MultiObservationRegressor(
         self._become(vars(door), fitted)
         return self
 
+    @_check.arithmetic("X")
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Predict the statistic at X.
 
@@ -277,6 +279,7 @@ class MultiObservationRegressor(
         groups: npt.ArrayLike | None,
     ) -> tuple[Statistic, Rows, np.random.Generator]:
         """Return what is estimated, the rows it is estimated from, and what draws."""
+        refuse_parameters(self)
         statistic, rng = statistics.resolve(self.statistic), generator(self.random_state)
         replicated = self.sampler != "auto" and samplers.takes_replicates(self.sampler)
         rows = valid_rows(
@@ -300,7 +303,7 @@ class MultiObservationRegressor(
         """Fit the class with the best held-out score."""
         _check.choice("estimator", self.estimator, ("auto",))
         if self.features is not None:
-            raise ValueError(f"features must be None with estimator='auto', got {self.features!r}")
+            raise ValueError("features must be None with estimator='auto', got some")
         table = read_table(X)
         statistic, rows, _ = self._validated(table, y, sample_weight, groups)
 
@@ -317,11 +320,8 @@ class MultiObservationRegressor(
 
     def _request(self, statistic: Statistic) -> Request:
         """Return what rows become tuples by."""
-        size = self.max_tuples
-        if size is not None:
-            size = _check.integer("max_tuples", size, low=1)
-        shift = bool(self.fit_intercept)
-        return Request(statistic, self.sampler, self.transport, shift, max_tuples=size)
+        shift, most = bool(self.fit_intercept), self.max_tuples
+        return Request(statistic, self.sampler, self.transport, shift, max_tuples=most)
 
     def _fitted_rows(
         self,
@@ -332,7 +332,7 @@ class MultiObservationRegressor(
         ready: Prepared | None = None,
     ) -> Fitted:
         """Fit the class that was asked for, to tuples that may be ready."""
-        alpha = None if self.alpha == "auto" else _check.nonnegative("alpha", self.alpha)
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         request = self._request(statistic)
         wanted = None
         if self.features is not None or self.link != "auto":

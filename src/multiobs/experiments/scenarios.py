@@ -13,6 +13,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from multiobs import _check
 from multiobs._types import FloatArray
 
 Curve = Callable[[FloatArray], FloatArray]
@@ -91,7 +92,7 @@ class Scenario:
         >>> bool((x >= 0).all() and (x < 1).all()), y.shape
         (True, (5,))
         """
-        x = rng.random(_count("n", n))
+        x = _check.generator("rng", rng).random(_count("n", n))
         return x, self.draw(x, rng)
 
     def replicates(self, x: npt.ArrayLike, k: int, rng: np.random.Generator) -> FloatArray:
@@ -107,12 +108,13 @@ class Scenario:
         >>> SCENARIOS["ucb-gamma"].replicates([0.2, 0.7], 3, np.random.default_rng(0)).shape
         (2, 3)
         """
-        points = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        points = np.atleast_1d(_check.finite("x", x))
+        _check.generator("rng", rng)
         return self.draw(np.repeat(points[:, None], _count("k", k), axis=1), rng)
 
     def truth(self, x: npt.ArrayLike) -> FloatArray:
         """Return the statistic of Y given X = x, shape of x."""
-        return self.truth_intercept + self.truth_slope * np.asarray(x, dtype=np.float64)
+        return self.truth_intercept + self.truth_slope * _check.finite("x", x)
 
     def mse_of_line(self, intercept: float, slope: float) -> float:
         r"""Mean squared error of the line ``intercept + slope * x`` to the truth, in closed form.
@@ -285,10 +287,11 @@ def _times(amplitude: float) -> str:
     return "" if amplitude == 1 else f"{amplitude:g} "
 
 
+MOST_ROWS = 10**10  # of a sample: a number that was meant for something else
+
+
 def _count(what: str, value: int) -> int:
-    if value < 1:
-        raise ValueError(f"{what} must be at least 1, got {value}")
-    return value
+    return _check.integer(what, value, 1, MOST_ROWS)
 
 
 PANELS = ("variance-sine", "variance-line", "ucb-gamma", "minvar-exponential")
@@ -337,21 +340,23 @@ def scenario(name: str) -> Scenario:
     >>> scenario("variance-line") is SCENARIOS["variance-line"]
     True
     """
+    if not isinstance(name, str):
+        raise TypeError(f"scenario must be a name, got {_check.shown(name)}")
     if name in SCENARIOS:
         return SCENARIOS[name]
     family, bracket, inside = name.partition("(")
     if family not in _FAMILIES or not bracket or not inside.endswith(")"):
         raise ValueError(
             f"scenario must be one of {sorted(SCENARIOS)} or a family with parameters such as "
-            f"'ucb-gamma(lam=2)', got {name!r}"
+            f"'ucb-gamma(lam=2)', got {_check.shown(name)}{_check.near(name, SCENARIOS)}"
         )
-    parameters = {
-        key.strip(): int(value) if value.strip().isdigit() else float(value)
-        for key, _, value in (part.partition("=") for part in inside[:-1].split(","))
-    }
     try:
+        parameters = {
+            key.strip(): int(value) if value.strip().isdigit() else float(value)
+            for key, _, value in (part.partition("=") for part in inside[:-1].split(","))
+        }
         law = _FAMILIES[family](**parameters)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(
             f"parameters of {family} must be ones its function has, got {name!r}"
         ) from error

@@ -5,6 +5,7 @@ from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_de
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.averages import mixing
 from multiobs.fit.design import Design, make_design
+from multiobs.fit.empirical import empirical_risk
 from multiobs.fit.linear import (
     LinearFit,
     fit_linear,
@@ -22,9 +23,9 @@ from multiobs.fit.risk import (
     SumRisk,
     TupleRisk,
     constant_direction,
-    empirical_risk,
     reference_level,
     ridge,
+    risk_of_loss,
     some_rows,
     total_weight,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "reference_level",
     "ridge",
     "risk_of",
+    "risk_of_loss",
     "shrunk",
     "solve",
     "some_rows",

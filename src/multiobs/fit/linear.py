@@ -12,9 +12,9 @@ from multiobs.fit.problem import Problem
 from multiobs.fit.risk import (
     Risk,
     constant_direction,
-    empirical_risk,
     reference_level,
     ridge,
+    risk_of_loss,
     some_rows,
     total_weight,
 )
@@ -301,8 +301,8 @@ def _risk(
 ) -> Risk:
     located = problem.residuals.located
     level = None if reference is None else problem.held_reference(reference)
-    found = empirical_risk(
-        problem.statistic,
+    found = risk_of_loss(
+        problem.statistic.loss,
         problem.tuples,
         problem.features(design) if located else Z,
         problem.residuals.labels,

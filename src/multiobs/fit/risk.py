@@ -12,7 +12,6 @@ import numpy as np
 from scipy import optimize
 
 from multiobs._types import FloatArray
-from multiobs.statistics import Statistic
 from multiobs.statistics.kernels import Kernel, constant
 from multiobs.statistics.losses import Loss
 from multiobs.sums.contraction import (
@@ -291,8 +290,8 @@ def ridge(strength: FloatArray) -> MomentRisk:
     return MomentRisk([None, np.zeros(strength.size), np.diag(strength)])
 
 
-def empirical_risk(
-    statistic: Statistic | Loss,
+def risk_of_loss(
+    loss: Loss,
     tuples: TupleSet,
     Z: Features | Affine,
     y: FloatArray,
@@ -301,40 +300,7 @@ def empirical_risk(
     reference: FloatArray | None = None,
     limit: int = LIMIT,
 ) -> MomentRisk | TupleRisk:
-    r"""Summed loss over the tuples as a function of linear coefficients, r = w·z~.
-
-    Parameters
-    ----------
-    statistic : Statistic or Loss
-        What is estimated, or the loss itself.
-    tuples : TupleSet
-        Which rows go together.
-    Z : ndarray (n, p) or Lifted
-        Features of the rows, or how to make them from the representative's x.
-    y : ndarray (n,) or (n, s)
-        Labels.
-    weight : ndarray (n,), optional
-        Weights of the rows, multiplied within a tuple.
-    reference : ndarray (p,), optional
-        Coefficients of the reference level of a root-type loss; see :func:`reference_level`.
-    limit : int
-        The most tuples that are enumerated.
-
-    Returns
-    -------
-    Risk
-        A MomentRisk for polynomial losses, a TupleRisk otherwise.
-
-    Examples
-    --------
-    >>> from multiobs.statistics import variance
-    >>> from multiobs.tuples import Tuples
-    >>> pair = Tuples(np.array([[0, 1]]), rows=2)
-    >>> risk = empirical_risk(variance(), pair, np.ones((2, 1)), np.array([1.0, 3.0]))
-    >>> float(risk.value(np.array([2.0])) - risk.value(np.array([0.0])))  # least at (3 - 1)^2 / 2
-    -4.0
-    """
-    loss = statistic.loss if isinstance(statistic, Statistic) else statistic
+    """Sum a loss over the tuples: :func:`multiobs.empirical_risk` behind its door."""
     if not loss.sums:
         part = concatenate(list(enumerate_tuples(tuples, limit)), tuples.arity, tuples.n_rows)
         return TupleRisk(loss, features_of(part, Z), y[part.members], tuple_weights(part, weight))

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from scipy import linalg, optimize
 
+from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.fit.risk import MomentRisk, Risk
 
@@ -108,10 +109,12 @@ class Quadratic(Solver):
     """
 
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
-        assert isinstance(risk, MomentRisk)
+        if not isinstance(risk, MomentRisk) or risk.degree > 2:
+            raise ValueError("Quadratic needs a risk of degree two, got another: use Newton")
         zero = np.zeros(risk.n_coefficients)
         slope, curvature = risk.gradient(zero), risk.hessian(zero)
         curvature = (curvature + curvature.T) / 2
+        _refuse_infinite(risk, zero)
         # Features of very different size are brought to one before the rank is judged.
         size = np.sqrt(np.abs(np.diag(curvature)))
         size = np.where(size > 0, size, 1.0)
@@ -147,6 +150,7 @@ class Newton(Solver):
             assert found is not None
             return (found + found.T) / 2
 
+        _refuse_infinite(risk, start)
         unit = abs(risk.value(start)) + float(np.max(np.abs(risk.gradient(start)), initial=0.0))
         unit = unit if np.isfinite(unit) and unit > 0 else 1.0
         floor = -1e12 * unit
@@ -196,6 +200,7 @@ class LBFGS(Solver):
     """
 
     def solve(self, risk: Risk, start: FloatArray) -> Solution:
+        _refuse_infinite(risk, start)
         unit = abs(risk.value(start)) or 1.0
         result = optimize.minimize(
             lambda w: risk.value(w) / unit,
@@ -228,6 +233,8 @@ def choose_solver(risk: Risk) -> Solver:
     >>> type(choose_solver(MomentRisk([None, np.ones(1), np.eye(1)]))).__name__
     'Quadratic'
     """
+    if not isinstance(risk, Risk):
+        raise TypeError(f"risk must be a Risk, got {_check.shown(risk)}")
     if isinstance(risk, MomentRisk) and risk.degree <= 2:
         return Quadratic()
     probe = np.zeros(risk.n_coefficients)
@@ -259,8 +266,22 @@ def solve(risk: Risk, start: FloatArray | None = None, solver: Solver | None = N
     array([2.])
     """
     chosen = choose_solver(risk) if solver is None else solver
-    begin = np.zeros(risk.n_coefficients) if start is None else start
-    return chosen.solve(risk, begin)
+    if not isinstance(chosen, Solver):
+        raise TypeError(f"solver must be a Solver, got {_check.shown(solver)}")
+    count = risk.n_coefficients
+    begin = np.zeros(count) if start is None else _check.finite("start", start)
+    if begin.shape != (count,):
+        raise ValueError(f"start must be {count} coefficients, got shape {begin.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):  # the status says how it ended
+        return chosen.solve(risk, begin)
+
+
+def _refuse_infinite(risk: Risk, w: FloatArray) -> None:
+    """Refuse a risk whose derivatives at the start are no numbers."""
+    curvature = risk.hessian(w)
+    parts = [risk.gradient(w)] if curvature is None else [risk.gradient(w), curvature]
+    if not all(np.all(np.isfinite(part)) for part in parts):
+        raise ValueError("a risk must have finite sums, got an overflow: scale Z or y down")
 
 
 def _relative_gradient(risk: Risk, w: FloatArray) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from multiobs import samplers
 from multiobs._types import FloatArray
 from multiobs.fit.design import Design, make_design
-from multiobs.fit.risk import MomentRisk, empirical_risk
+from multiobs.fit.risk import MomentRisk, risk_of_loss
 from multiobs.fit.solvers import Solution, solve
 from multiobs.fit.units import LabelUnits, label_units
 from multiobs.samplers import Sampler
@@ -173,6 +173,6 @@ def _risk(
         return None, 0
     even = None if np.all(weight == 1.0) else weight
     Z = stream.design.columns(X)
-    found = empirical_risk(stream.statistic, tuples, Z, y, weight=even)
+    found = risk_of_loss(stream.statistic.loss, tuples, Z, y, weight=even)
     assert isinstance(found, MomentRisk)
     return found, count

@@ -6,7 +6,7 @@ from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.curve import Curve, CurvePart
 from multiobs.inference.deciding import RowInfluence
 from multiobs.inference.dependence import Dependence, dependence_of
-from multiobs.inference.fitted import Inference
+from multiobs.inference.fitted import Inference, unit_rows
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
 from multiobs.inference.leaf_parts import drawn_scores, row_scores, scores_of_rows
@@ -75,6 +75,7 @@ __all__ = [
     "shrink",
     "term_tests",
     "undersmoothed",
+    "unit_rows",
     "varying_directions",
     "wald",
 ]

@@ -16,6 +16,8 @@ from typing import Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from multiobs import _check
+from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.meat import Meat, positive_part
@@ -141,18 +143,13 @@ def dependence_of(
     if isinstance(clusters, str):
         if clusters != "serial":
             raise ValueError(
-                f"clusters must be one label for each row, 'serial' or None, got {clusters!r}"
+                "clusters must be one label for each row, 'serial' or None, got "
+                f"{_check.shown(clusters)}{_check.near(clusters, ['serial'])}"
             )
         if d != 1:
             raise ValueError(f"clusters='serial' needs one column of x, got {d}")
         return Serial(np.argsort(place[:, 0], kind="stable"))
-    labels = np.asarray(clusters)
-    if labels.ndim != 1 or labels.shape[0] != n:
-        raise ValueError(
-            f"clusters must hold one label for each of the {n} rows that were fitted, got shape "
-            f"{labels.shape}"
-        )
-    codes: IntArray = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    codes = group_codes("clusters", clusters, n)
     if int(codes.max(initial=-1)) < 1:
         raise ValueError("clusters must name at least two clusters, got one")
     return Clusters(codes)

@@ -86,16 +86,17 @@ class Inference:
 
     def standard_errors(self, X: FloatArray) -> FloatArray:
         """Standard errors (n,) of the fitted statistic at positions X (n, d)."""
-        z = self.fit.design.columns(X)
+        z, size = unit_rows(self.fit.design.columns(X))
         variance = np.einsum("ia,ab,ib->i", z, self.covariance.matrix, z)
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.units.factor)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * size * self.units.factor)
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
         """Confidence limits (n, 2) of the fitted statistic at positions X (n, d)."""
         z = self.fit.design.columns(X)
         centre = self.units.outward(z @ self.fit.w)
         domain = self.fit.problem.statistic.domain
-        skewness, df = self.covariance.skewness(z), self.covariance.df_along(z)
+        along = unit_rows(z)[0]  # skewness and degrees of freedom know no length
+        skewness, df = self.covariance.skewness(along), self.covariance.df_along(along)
         return limits(centre, self.standard_errors(X), df, level, method, domain, skewness=skewness)
 
     @property
@@ -143,10 +144,14 @@ class Inference:
         """Test R b = q for b = :attr:`estimate`."""
         p = self.estimate.size
         R = np.atleast_2d(R)
-        if R.shape[1] != p:
+        if R.ndim != 2 or R.shape[1] != p or R.shape[0] == 0:
             raise ValueError(
-                f"R must have {p} columns (intercept first, then slopes), got {R.shape[1]}"
+                f"R must have {p} columns (intercept first, then slopes), got shape {R.shape}"
             )
+        if not np.all(np.any(R != 0, axis=1)):
+            raise ValueError("R must name a coefficient in each hypothesis, got a row of zeros")
+        if q.size not in (1, R.shape[0]):
+            raise ValueError(f"q must be one value or {R.shape[0]}, got {q.size}")
         q = np.broadcast_to(q, (R.shape[0],))
         jacobian = self._jacobian()
         origin = self.estimate - jacobian @ self.fit.w
@@ -182,3 +187,9 @@ class Inference:
     def _outward(self, matrix: FloatArray) -> FloatArray:
         jacobian = self._jacobian()
         return np.asarray(jacobian @ matrix @ jacobian.T)
+
+
+def unit_rows(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows divided by a power of two near their size, and these (n,): squares stay numbers."""
+    size = np.ldexp(1.0, np.frexp(np.max(np.abs(z), axis=1, initial=0.0))[1])
+    return z / size[:, None], size

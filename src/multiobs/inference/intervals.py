@@ -1,5 +1,6 @@
 """Confidence limits that stay inside the domain of the statistic."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal, final
 
@@ -76,6 +77,14 @@ def limits(
     """
     q = quantile(level, df)
     _check.choice("method", method, ("auto", "linear", "log"))
+    lost = np.isfinite(centre) & ~np.isfinite(error)
+    if np.any(lost):
+        warnings.warn(
+            f"standard errors at {np.count_nonzero(lost)} of {lost.size} positions are beyond all "
+            "floats: limits there are NaN or infinite",
+            UserWarning,
+            stacklevel=4,
+        )
     if method == "linear":
         return np.stack([centre - q * error, centre + q * error], axis=1)
     low, high = domain
@@ -144,5 +153,5 @@ def quantile(level: float, df: float | FloatArray) -> FloatArray:
     """
     number = _check.real("level", level)
     if not 0.0 < number < 1.0:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+        raise ValueError(f"level must lie between 0 and 1, got {_check.shown(level)}")
     return np.asarray(stats.t.ppf(0.5 + number / 2, df))

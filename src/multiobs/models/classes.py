@@ -20,6 +20,7 @@ from multiobs.inference import (
     coefficient_table,
     limits,
     range_of,
+    unit_rows,
 )
 from multiobs.statistics import Statistic
 
@@ -140,10 +141,11 @@ class LinearClass(StoredClass):
         known = self._known("predict_interval")
         z = self.design.columns(X)  # made once for both
         centre = self.units.outward(z @ known.w)
-        spread = np.maximum(np.einsum("ia,ia->i", z @ known.matrix, z), 0.0)
-        error = np.sqrt(spread) * self.units.factor
-        domain, skewness = self.statistic.domain, known.skewness(z, spread)
-        df = known.df_along(z)
+        along, size = unit_rows(z)
+        spread = np.maximum(np.einsum("ia,ia->i", along @ known.matrix, along), 0.0)
+        error = np.sqrt(spread) * size * self.units.factor
+        domain, skewness = self.statistic.domain, known.skewness(along, spread)
+        df = known.df_along(along)
         found = limits(centre, error, df, level, method, domain, skewness=skewness)
         return self.units.outward(z @ self.w), found
 

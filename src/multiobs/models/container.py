@@ -17,11 +17,14 @@ import binascii
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from math import inf, isfinite, isnan, nan, prod
 from typing import Any, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
+
+from multiobs import _check
 
 VERSION = 2
 HEAD = re.compile(
@@ -62,6 +65,19 @@ def pack(content: dict[str, Any], version: int = VERSION) -> bytes:
     digest = hashlib.sha256(text).hexdigest()
     head = f'{{"format":"multiobs model","version":{version},"sha256":"{digest}","content":'
     return head.encode() + text + END
+
+
+def checked_notes(notes: Any) -> dict[str, Any]:
+    """Refuse notes that JSON cannot hold."""
+    if notes is None:
+        return {}
+    if not isinstance(notes, Mapping) or not all(isinstance(key, str) for key in notes):
+        raise TypeError(f"notes must be JSON values by name, got {_check.shown(notes)}")
+    try:
+        json.dumps(dict(notes), allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"notes must be JSON values, got {_check.shown(notes)}") from None
+    return dict(notes)
 
 
 def unpack(data: bytes, name: str) -> dict[str, Any]:

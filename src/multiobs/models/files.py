@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check
-from multiobs._files import beside
+from multiobs._files import as_path, beside
 from multiobs._types import FloatArray
 from multiobs._version import __version__
 from multiobs.estimator import ClusterLabels, MultiObservationRegressor
@@ -43,6 +42,7 @@ from multiobs.models.container import (
     Fields,
     ModelFileError,
     array,
+    checked_notes,
     number,
     pack,
     unpack,
@@ -91,8 +91,9 @@ def save(
     >>> np.array_equal(again.predict(x), model.predict(x))
     True
     """
+    target = as_path("path", path)
     data = dumps(model, notes=notes, clusters=clusters, n_bootstrap=n_bootstrap)
-    with beside(path) as temporary:
+    with beside(target) as temporary:
         temporary.write_bytes(data)
 
 
@@ -128,7 +129,7 @@ def load(path: str | os.PathLike[str]) -> StoredModel:
     >>> bool(np.allclose(stored.predict_interval(x), model.predict_interval(x)))
     True
     """
-    return loads(Path(path).read_bytes(), str(path))
+    return loads(as_path("path", path).read_bytes(), str(path))
 
 
 def dumps(
@@ -155,6 +156,10 @@ def dumps(
     >>> type(dumps(model)).__name__
     'bytes'
     """
+    if not isinstance(model, MultiObservationRegressor):
+        raise TypeError(
+            f"model must be a fitted MultiObservationRegressor, got {_check.shown(model)}"
+        )
     check_is_fitted(model)
     result, fitted = model.result_, model._fitted
     if isinstance(result, StreamFit):
@@ -178,7 +183,7 @@ def dumps(
             "reasons": list(model.plan_.reasons),
             "status": "FITTED" if isinstance(result, RegressorFit) else result.solution.status.name,
         },
-        "notes": dict(notes or {}),
+        "notes": checked_notes(notes),
     }
     return pack(content, version)
 
@@ -203,6 +208,10 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
     >>> bool(np.array_equal(loads(dumps(model)).predict(x), model.predict(x)))
     True
     """
+    if not isinstance(data, bytes):
+        raise TypeError(f"data must be the bytes of a model file, got {_check.shown(data)}")
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a text, got {_check.shown(name)}")
     fields = Fields(unpack(data, name), name)
     kind = fields.inner("class")
     needed = 2 if kind.has("parts") or kind.has("replicates") else 1

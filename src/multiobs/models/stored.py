@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import scoring
+from multiobs import _check, scoring
 from multiobs._check.categories import Categories
 from multiobs._types import FloatArray
 from multiobs.inference import Method, Summary, TermSummary
@@ -78,7 +78,7 @@ class StoredModel:
                     f"({', '.join(self.categories.levels)}), got {type(X).__name__}"
                 )
             X = self.categories.coded(X)
-        values = np.asarray(X, dtype=np.float64)
+        values = _check.numbers("X", X)
         if values.ndim != 2 or values.shape[1] != self.n_features:
             raise ValueError(
                 f"X must have {self.n_features} columns as in the fit, got shape {values.shape}"
@@ -87,6 +87,7 @@ class StoredModel:
             raise ValueError("X must be finite, got NaN or infinity")
         return values if self.categories is None else self.categories.expand(values)[0]
 
+    @_check.arithmetic("X")
     def predict(self, X: Any) -> FloatArray:
         """Predict the statistic at X, (n,)."""
         return self.function.predict(self.positions(X))
@@ -100,6 +101,7 @@ class StoredModel:
         """Confidence limits (n, 2) of the statistic at X, those of the model that was saved."""
         return self.with_interval(X, level, method)[1]
 
+    @_check.arithmetic("X")
     def with_interval(
         self, X: Any, level: float = 0.95, method: Method = "auto"
     ) -> tuple[FloatArray, FloatArray]:
@@ -113,4 +115,4 @@ class StoredModel:
     def score(self, X: Any, y: npt.ArrayLike) -> float:
         """Minus the mean loss on metasamples of adjacent rows: larger is better."""
         positions = self.positions(X)
-        return -scoring.score(self.statistic, positions, np.asarray(y), self.predict(X))
+        return -scoring.score(self.statistic, positions, y, self.predict(X))

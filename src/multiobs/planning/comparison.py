@@ -253,6 +253,7 @@ def compare_designs(
     """
     problem = read_problem(problem)
     _check.real("delta", delta)
+    runs, limit = _check.integer("runs", runs, low=1), _check.integer("limit", limit, low=1)
     target = _check.positive("target_excess_risk", target_excess_risk)
     if scenario is not None and rng is None:
         raise ValueError("rng must be a numpy Generator when a scenario is simulated, got None")

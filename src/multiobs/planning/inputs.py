@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check
+from multiobs._files import as_path
 from multiobs._types import FloatArray
 
 
 def read_path(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Refuse what is no path: a number would be taken for an open file, and closed."""
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise TypeError(f"path must be the name of a file, got {_check.shown(path)}")
+    as_path("path", path)
     return path
 
 

@@ -79,6 +79,7 @@ class BoundedProblem:
         return self.resolved.arity
 
     @property
+    @_check.arithmetic("y_range")
     def predictions(self) -> Range:
         """Range of the predictions."""
         if self.r_range is not None:
@@ -92,6 +93,7 @@ class BoundedProblem:
         return found
 
     @property
+    @_check.arithmetic("y_range and r_range")
     def constants(self) -> LossConstants:
         """L, B and curvature of the loss on the ranges of y and of the predictions."""
         if self.loss_constants is not None:

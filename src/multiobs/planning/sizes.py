@@ -98,6 +98,7 @@ def sample_size(
     """
     problem = read_problem(problem)
     target = _check.positive("target_excess_risk", target_excess_risk)
+    delta, C = _check.real("delta", delta), _check.real("C", C)
     _check.choice("theorem", theorem, THEOREMS)
     found, m = problem.constants, problem.arity
     if theorem == "replicates":
@@ -186,6 +187,7 @@ def guarantee(
     >>> guarantee(BoundedProblem(K=0.5), rows=promise.rows).n
     906
     """
+    delta, C = _check.real("delta", delta), _check.real("C", C)
     problem = read_problem(problem)
     _check.choice("theorem", theorem, THEOREMS)
     if (labels is None) == (rows is None):

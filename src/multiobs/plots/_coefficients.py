@@ -9,7 +9,8 @@ from scipy import stats
 
 from multiobs import _check
 from multiobs._types import FloatArray
-from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, finish, styled
+from multiobs.inference import Summary
+from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, can, finish, styled
 
 
 @final
@@ -56,6 +57,8 @@ class CoefficientDisplay:
         limits: FloatArray | None = None,
         shrunken: FloatArray | None = None,
     ) -> None:
+        if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray):
+            raise TypeError(f"names must be a list of texts, got {_check.shown(names)}")
         if not len(names) == len(coef) == len(se):
             raise ValueError(
                 "names, coef and se must have one length, got "
@@ -99,7 +102,9 @@ class CoefficientDisplay:
         errorbar_kw : dict, optional
             Keywords of matplotlib for the points and intervals.
         """
-        found = estimator.summary(level)
+        found = can(estimator, "summary").summary(level)
+        if not isinstance(found, Summary):
+            raise ValueError("coefficients belong to a linear class, got smooth terms")
         slopes = slice(len(found.names) - np.size(estimator.coef_), None)  # the intercept is first
         table = found.table[slopes]
         factor = np.ones(len(table)) if scale is None else _check.numbers("scale", scale)

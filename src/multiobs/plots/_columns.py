@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import _get_feature_names
 
 from multiobs import _check
+from multiobs._check.categories import refuse_repeated
 from multiobs._types import FloatArray
 
 
@@ -77,10 +78,14 @@ def columns_of(X: Any) -> Columns:
     >>> columns_of([1.0, 2.0]).names, columns_of(np.zeros((3, 2))).names
     (('x',), ('x0', 'x1'))
     """
+    if getattr(X, "columns", None) is not None:
+        refuse_repeated(X.columns)
     names = _get_feature_names(X)
     if names is not None:
+        if len(X) == 0:
+            raise ValueError("X must hold rows, got an empty data frame")
         return Columns(X, tuple(map(str, names)), True)
-    array = np.asarray(X)
+    array = X if isinstance(X, np.ndarray) else _check.numbers("X", X)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"X must have shape (n,) or (n, d) with n, d >= 1, got {np.shape(X)}")

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from multiobs import scoring
 from multiobs.plots._columns import columns_of
-from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, finish, label, styled
+from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, can, finish, label, styled
 from multiobs.scoring import DriftCurve
 from multiobs.statistics import Statistic
 
@@ -73,7 +73,13 @@ class DriftBiasDisplay:
     ) -> Self:
         """Draw the curve of an estimator's statistic on rows (n, d), (n,)."""
         return cls.from_data(
-            estimator.statistic, X, y, ax=ax, x_label=x_label, y_unit=y_unit, line_kw=line_kw
+            can(estimator, "statistic").statistic,
+            X,
+            y,
+            ax=ax,
+            x_label=x_label,
+            y_unit=y_unit,
+            line_kw=line_kw,
         )
 
     def plot(

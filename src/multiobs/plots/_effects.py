@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 import matplotlib.pyplot as plt
 import numpy as np
 
-from multiobs.plots._style import BLUE, GREY, Style, axes, finish, label, styled
+from multiobs.plots._style import BLUE, GREY, Style, axes, can, finish, label, styled
 
 if TYPE_CHECKING:
     from multiobs.inference import PartialEffect
@@ -65,7 +65,9 @@ class PartialEffectsDisplay:
         ax, line_kw, band_kw
             As in :meth:`plot`.
         """
-        found = cls(estimator.partial_effects(level=level, n_points=n_points))
+        found = cls(
+            can(estimator, "partial_effects").partial_effects(level=level, n_points=n_points)
+        )
         return found.plot(ax=ax, line_kw=line_kw, band_kw=band_kw)
 
     def plot(

@@ -16,6 +16,7 @@ from multiobs.plots._style import (
     SKY,
     Style,
     axes,
+    can,
     finish,
     label,
     ordinal,
@@ -91,6 +92,7 @@ class FittedStatisticDisplay:
         self.x_name, self.y_name = x_name, y_name
 
     @classmethod
+    @_check.arithmetic("X and y")
     def from_estimator(
         cls,
         estimator: Any,
@@ -126,6 +128,7 @@ class FittedStatisticDisplay:
         scatter_kw, line_kw, band_kw : dict, optional
             Keywords of matplotlib for the data, the fitted line and its band.
         """
+        can(estimator, "statistic", "predict")
         columns = columns_of(X)
         place = columns.index(feature)
         across = columns.values(place)
@@ -153,6 +156,7 @@ class FittedStatisticDisplay:
         )  # fmt: skip
 
     @classmethod
+    @_check.arithmetic("X and y")
     def from_predictions(
         cls,
         statistic: str | Statistic,
@@ -189,8 +193,16 @@ class FittedStatisticDisplay:
             raise ValueError(f"predictions need one column of x, got {columns.count}")
         x, labels, what = columns.values(0), read_labels(y), statistics.resolve(statistic)
         order = np.argsort(x, kind="stable")
-        r = np.broadcast_to(_check.numbers("prediction", prediction), (order.size,))
-        limits = None if band is None else _check.numbers("band", band)[order]
+        r = _check.finite("prediction", prediction)
+        if r.shape not in ((), (1,), (order.size,)):
+            raise ValueError(f"prediction must be one number per row, got shape {r.shape}")
+        if labels.size != order.size:
+            raise ValueError(f"y must have one label per row, {order.size}, got {labels.size}")
+        r = np.broadcast_to(r, (order.size,))
+        limits = None if band is None else _check.finite("band", band)
+        if limits is not None and limits.shape != (order.size, 2):
+            raise ValueError(f"band must have shape ({order.size}, 2), got {limits.shape}")
+        limits = None if limits is None else limits[order]
         made = cls(
             what, x, labels, x[order], r[order],
             band=limits, level=level, mean=_mean(what, x[:, None], labels, x[order][:, None]),

@@ -17,6 +17,7 @@ from multiobs.plots._style import (
     SKY,
     Style,
     axes,
+    can,
     finish,
     label,
     styled,
@@ -127,7 +128,7 @@ class MetasamplesDisplay:
         return cls.from_data(
             X,
             y,
-            statistic=estimator.statistic,
+            statistic=can(estimator, "statistic").statistic,
             sampler=estimator.sampler_,
             max_tuples=max_tuples,
             max_rows=max_rows,

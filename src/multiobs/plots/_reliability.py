@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from multiobs import scoring, statistics
 from multiobs._types import FloatArray
-from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, finish, label, styled
+from multiobs.plots._style import BLUE, GREY, ORANGE, Style, axes, can, finish, label, styled
 from multiobs.samplers import Sampler
 from multiobs.scoring import Reliability
 from multiobs.statistics import Statistic
@@ -74,12 +74,12 @@ class ReliabilityDisplay:
         :func:`multiobs.scoring.reliability_curve`. ``line_kw`` and ``errorbar_kw`` are keywords of
         matplotlib for the isotonic regression and the bins.
         """
-        what = estimator.statistic if statistic is None else statistic
+        what = can(estimator, "statistic").statistic if statistic is None else statistic
         return cls.from_predictions(
             what,
             X,
             y,
-            estimator.predict(X),
+            can(estimator, "predict").predict(X),
             n_bins=n_bins,
             sampler=sampler,
             name=type(estimator).__name__ if name is None else name,
@@ -131,10 +131,14 @@ class ReliabilityDisplay:
         errorbar_kw: Style = None,
     ) -> Self:
         """Draw on new axes, or on those given."""
-        self.figure_, self.axes_ = axes(ax)
-        self.ax_ = self.axes_[0]
         c = self.curve
         ends = self.limits()
+        if not np.all(np.isfinite([c.forecast, c.observed, c.observed + 4 * _TIMES * c.se])):
+            raise ValueError("reliability is drawn where its bins are finite, got other values")
+        if c.forecast.size == 0:
+            raise ValueError("reliability needs a bin of two metasamples, got none")
+        self.figure_, self.axes_ = axes(ax)
+        self.ax_ = self.axes_[0]
         low = float(min(np.nanmin(c.forecast), np.nanmin(ends[0])))
         high = float(max(np.nanmax(c.forecast), np.nanmax(c.observed + 2 * _TIMES * c.se)))
         self.ax_.axline((low, low), slope=1, ls="--", color=GREY, lw=1, label="calibrated")

@@ -6,8 +6,11 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
+
+from multiobs import _check
 
 # Okabe and Ito's colours, which most colour-blind readers distinguish.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -52,9 +55,20 @@ def axes(
     given = [ax] if not isinstance(ax, (list, tuple, np.ndarray)) else list(np.ravel(np.array(ax)))
     if len(given) != rows:
         raise ValueError(f"ax must hold {rows} axes, got {len(given)}")
+    for each in given:
+        if not isinstance(each, Axes):
+            raise TypeError(f"ax must be matplotlib's Axes, got {_check.shown(each)}")
     found = np.empty(rows, dtype=object)
     found[:] = given
     return given[0].figure, found
+
+
+def can(estimator: Any, *names: str) -> Any:
+    """Return an estimator that has these parameters and methods, or refuse it."""
+    for name in names:
+        if isinstance(estimator, type) or getattr(estimator, name, None) is None:
+            raise TypeError(f"estimator must have {name!r}, got {_check.shown(estimator)}")
+    return estimator
 
 
 def styled(defaults: Mapping[str, Any], given: Style) -> dict[str, Any]:

@@ -43,8 +43,8 @@ class Naive(Sampler):
     shuffle: bool = True
 
     def __post_init__(self) -> None:
-        if self.n_metasamples != "auto":
-            _check.integer("n_metasamples", self.n_metasamples, low=1)
+        _check.integer_or("auto", "n_metasamples", self.n_metasamples, low=1)
+        _check.flags(shuffle=self.shuffle)
 
     def build(
         self,
@@ -53,6 +53,8 @@ class Naive(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Tuples:
+        X, groups = _check.sampling(X, arity, rng, groups)
+
         def one(rows: IntArray) -> tuple[IntArray, IntArray]:
             total = rows.size
             n = self._size(total, arity, X.shape[1])
@@ -119,10 +121,12 @@ class Improved(Sampler):
     shuffle: bool = True
 
     def __post_init__(self) -> None:
-        if self.epsilon != "paper":
+        if isinstance(self.epsilon, str):
+            _check.choice("epsilon", self.epsilon, ("paper",))
+        else:
             _check.positive("epsilon", self.epsilon)
-        if self.n_metasamples != "search":
-            _check.integer("n_metasamples", self.n_metasamples, low=1)
+        _check.integer_or("search", "n_metasamples", self.n_metasamples, low=1)
+        _check.flags(own_label=self.own_label, shuffle=self.shuffle)
 
     def build(
         self,
@@ -131,6 +135,7 @@ class Improved(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Tuples:
+        X, groups = _check.sampling(X, arity, rng, groups)
         epsilon = paper_epsilon(X) if self.epsilon == "paper" else float(self.epsilon)
         batches = arity - 1 if self.own_label else arity
 

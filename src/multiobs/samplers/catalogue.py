@@ -26,7 +26,7 @@ def resolve(sampler: str | Sampler) -> Sampler:
         if sampler in SAMPLERS:
             return SAMPLERS[sampler]
         raise ValueError("sampler 'auto' is chosen by an estimator, which sees all the data")
-    raise TypeError(f"sampler must be a name or a Sampler, got {sampler!r}")
+    raise TypeError(f"sampler must be a name or a Sampler, got {_check.shown(sampler)}")
 
 
 def takes_replicates(sampler: str | Sampler) -> bool:

@@ -37,6 +37,10 @@ def paper_epsilon(X: FloatArray) -> float:
     >>> float(round(paper_epsilon(x) / (1 / (2 * np.sqrt(1001))), 2))
     1.0
     """
+    X = _check.finite("X", X)
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(f"X must have shape (n, d), got {X.shape}")
+    _check.refuse_wide("X", X)
     n, d = X.shape
     if n < 2:
         return 0.0
@@ -105,16 +109,27 @@ def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
     """Units of distance for each column: interquartile range, else standard deviation, else 1."""
     d = X.shape[1]
     if isinstance(scale, str):
-        _check.choice("scale", scale, ("robust", "none"))
+        refuse_no_scale(scale)
         if scale == "none" or d == 1:
             return np.ones(d)
         low, high = np.quantile(X, [0.25, 0.75], axis=0)
         spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
         return np.where(spread > 0, spread, 1.0)
-    given: FloatArray = np.asarray(scale, dtype=np.float64)
-    if given.shape != (d,) or not np.all(given > 0):
-        raise ValueError(f"scale must be {d} positive numbers, got {scale!r}")
+    given = _check.numbers("scale", scale)
+    if given.shape != (d,):
+        raise ValueError(f"scale must be {d} positive numbers, got {_check.shown(scale)}")
+    refuse_no_scale(scale)
     return given
+
+
+def refuse_no_scale(scale: Scale) -> None:
+    """Refuse a unit of distance that is neither a word nor a row of positive numbers."""
+    if isinstance(scale, str):
+        _check.choice("scale", scale, ("robust", "none"))
+        return
+    given = _check.numbers("scale", scale)
+    if given.ndim != 1 or not np.all((given > 0) & np.isfinite(given)):
+        raise ValueError(f"scale must be positive numbers, got {_check.shown(scale)}")
 
 
 def in_proportion(rows: int, members: IntArray, n: int, arity: int) -> IntArray:

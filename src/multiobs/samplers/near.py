@@ -14,6 +14,7 @@ from multiobs.samplers.geometry import (
     in_proportion,
     intervals,
     paper_epsilon,
+    refuse_no_scale,
     row_groups,
 )
 from multiobs.samplers.neighbours import in_ball, nearest_nodes, rows_together
@@ -59,8 +60,11 @@ class Nearby(Adjustable, Streaming):
     scale: Scale = "robust"
 
     def __post_init__(self) -> None:
-        if self.epsilon not in ("paper", "auto"):
+        if isinstance(self.epsilon, str):
+            _check.choice("epsilon", self.epsilon, ("paper", "auto"))
+        else:
             _check.nonnegative("epsilon", self.epsilon)
+        refuse_no_scale(self.scale)
 
     def build(
         self,
@@ -69,6 +73,7 @@ class Nearby(Adjustable, Streaming):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows | Graph:
+        X, groups = _check.sampling(X, arity, rng, groups)
         if X.shape[1] == 1:
             width = None if isinstance(self.epsilon, str) else float(self.epsilon)
             return intervals(X[:, 0], width, arity, groups)
@@ -131,8 +136,9 @@ class Nearest(Adjustable, Counted):
     by_group: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.n_neighbors != "auto":
-            _check.integer("n_neighbors", self.n_neighbors, low=1)
+        _check.integer_or("auto", "n_neighbors", self.n_neighbors, low=1)
+        _check.flags(by_group=self.by_group)
+        refuse_no_scale(self.scale)
 
     def build(
         self,
@@ -141,6 +147,7 @@ class Nearest(Adjustable, Counted):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Graph | Windows:
+        X, groups = _check.sampling(X, arity, rng, groups)
         k = max(arity - 1, self.partners()) if self.left_open() else self.partners()
         if k < arity - 1:
             raise ValueError(
@@ -190,6 +197,7 @@ class Replicates(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows:
+        X, groups = _check.sampling(X, arity, rng, groups)
         if X.shape[1] == 1:
             return sorted_windows(X[:, 0], 0.0, arity, groups)
         keys = X if groups is None else np.column_stack([X, groups])
@@ -221,6 +229,14 @@ class Leaves(Coded):
 
     codes: IntArray
 
+    def __post_init__(self) -> None:
+        found = _check.numbers("codes", self.codes)
+        if found.ndim != 2 or not np.all(found == np.floor(found)):
+            raise ValueError(
+                "codes must be whole numbers, a row of X by a tree, (n, trees), got shape "
+                f"{found.shape}"
+            )
+
     def build(
         self,
         X: FloatArray,
@@ -228,6 +244,7 @@ class Leaves(Coded):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows:
+        X, groups = _check.sampling(X, arity, rng, groups)
         n, trees = self.codes.shape
         if n != X.shape[0]:
             raise ValueError(f"codes must have one row per row of X, got {n} and {X.shape[0]}")

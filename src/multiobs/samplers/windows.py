@@ -35,6 +35,7 @@ class SlidingWindow(Streaming):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows | Tuples:
+        X, groups = _check.sampling(X, arity, rng, groups)
         order, ends, sizes = _in_order("SlidingWindow", X, groups)
         if arity > 1 and sizes.size < order.size:
             average = sliding_average(order, sizes, ends, arity)
@@ -83,6 +84,8 @@ class Adjacent(Counted):
 
     def __post_init__(self) -> None:
         _check.integer("n_rows", self.n_rows, low=1)
+        if self.by_group is not False:
+            _check.flags(by_group=self.by_group)
 
     def partners(self) -> int:
         return self.n_rows
@@ -97,6 +100,7 @@ class Adjacent(Counted):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Windows:
+        X, groups = _check.sampling(X, arity, rng, groups)
         if self.n_rows < arity - 1:
             raise ValueError(
                 f"n_rows must be at least {arity - 1} for {arity} observations, got {self.n_rows}"
@@ -133,6 +137,7 @@ class Disjoint(Sampler):
         rng: np.random.Generator,
         groups: IntArray | None = None,
     ) -> Tuples:
+        X, groups = _check.sampling(X, arity, rng, groups)
         order, ends, sizes = _in_order("Disjoint", X, groups)
         order = shuffled_ties(order, sizes, rng)
         position = np.arange(order.size, dtype=np.int64)

@@ -123,7 +123,7 @@ def fit(
         )
     template = MultiObservationRegressor(
         statistic, sampler, features=features, transport=transport, alpha=alpha,
-        fit_intercept=fit_intercept, random_state=random_state,
+        fit_intercept=fit_intercept, random_state=_check.integer("random_state", random_state, 0),
     )  # fmt: skip
     job = Job(
         source, names(x), names(y), sample_weight, groups, missing, engine, client, memory, n_jobs,

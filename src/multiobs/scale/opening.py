@@ -73,7 +73,10 @@ class Ready:
 
 def names(columns: str | Sequence[str]) -> tuple[str, ...]:
     """One name or several as a tuple."""
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+    given = [columns] if isinstance(columns, str) else columns
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
+        raise TypeError(f"x and y must be names of columns, got {_check.shown(columns)}")
+    return tuple(given)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from multiobs import statistics
+from multiobs import _check, statistics
 from multiobs._files import beside
 from multiobs._progress import progress
 from multiobs.auto import Request
@@ -90,6 +90,7 @@ def pool(
     """
     resolved = statistics.resolve(statistic)
     kernels = _kernels(resolved)
+    random_state = _check.integer("random_state", random_state, low=0)
     job = Job(
         source, names(x), names(y), sample_weight, groups, missing, engine, client, memory, n_jobs,
         scratch, sample_rows, random_state,

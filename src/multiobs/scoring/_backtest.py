@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, final
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from multiobs import _check, statistics
+from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray
 from multiobs.scoring._calibration import CalibrationTest, judge_held
-from multiobs.scoring._compare import Comparison, compare_held
+from multiobs.scoring._compare import Comparison, compare_held, named_forecasts
 from multiobs.scoring._heldout import HeldOut, checked_rows, from_tuples, order_of_chance
 from multiobs.scoring._losses import LossName, fixed_loss, with_loss
 from multiobs.scoring._table import Columns
@@ -91,6 +93,7 @@ class Backtest:
         )
 
 
+@_check.arithmetic("y and forecasts")
 def backtest(
     statistic: str | Statistic,
     time: npt.ArrayLike,
@@ -165,18 +168,16 @@ def backtest(
     chosen = statistics.resolve(statistic)
     with_loss(chosen, loss)
     _check.choice("side", side, ("both", "too low", "too high"))
-    yellow, red = levels
-    if not 0 < red < yellow < 1:
-        raise ValueError(f"levels must fall between 1 and 0, got {levels!r}")
-    if not forecasts:
-        raise ValueError("forecasts must name at least one series, got none")
-    if benchmark is not None and benchmark not in forecasts:
-        raise ValueError(f"benchmark must be one of {tuple(forecasts)}, got {benchmark!r}")
+    bounds = _check.numbers("levels", levels)
+    if bounds.shape != (2,) or not 0 < bounds[1] < bounds[0] < 1:
+        raise ValueError(f"levels must fall between 1 and 0, got {_check.shown(levels)}")
+    yellow = float(bounds[0])
+    named_forecasts("forecasts", forecasts, benchmark, "series")
     m = chosen.arity
     X, labels = checked_rows(chosen, numeric_time(time), y)
     codes = None
     if groups is not None:
-        codes = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        codes = group_codes("groups", groups, labels.shape[0])
     width = m if window is None else _check.integer("window", window, low=m)
     if width > X.shape[0]:
         raise ValueError(f"window must be at most the number of rows, {X.shape[0]}, got {width}")
@@ -191,12 +192,12 @@ def backtest(
         }
         return table, tests, {name: _light(test, side, levels) for name, test in tests.items()}
 
+    sizes = _windows(m, X.shape[0], windows)
     table, tests, lights = judge(width)
     zones: dict[str, Light] = {}
     for each in table.differences:
         decided = each.p < yellow
         zones[each.first] = "yellow" if not decided else "green" if each.difference < 0 else "red"
-    sizes = _windows(m, X.shape[0], windows)
     columns: dict[str, list[Any]] = {
         key: [] for key in ("window", "forecast", "rank", "score", "too low by", "light")
     }
@@ -250,14 +251,23 @@ def consecutive(
 
 def numeric_time(time: npt.ArrayLike) -> FloatArray:
     """Turn times into numbers, dates into days since the first."""
-    given = np.asarray(time)
-    if given.ndim != 1:
+    try:
+        given = np.asarray(time)
+        if given.dtype.kind in "US" or (given.dtype.kind == "O" and not _real(given)):
+            given = given.astype("datetime64[ns]")
+    except (TypeError, ValueError):
+        raise ValueError(f"time must be numbers or dates, got {_check.shown(time)}") from None
+    if given.ndim != 1 or given.size == 0:
         raise ValueError(f"time must be one column, got shape {given.shape}")
-    if given.dtype.kind == "O" or given.dtype.kind in "US":
-        given = given.astype("datetime64[ns]")
     if given.dtype.kind == "M":
+        if np.any(np.isnat(given)):
+            raise ValueError("time must not have gaps, got a missing date")
         return np.asarray((given - given.min()) / np.timedelta64(1, "D"), dtype=np.float64)
-    return given.astype(np.float64)
+    return _check.numbers("time", given)
+
+
+def _real(values: npt.NDArray[Any]) -> bool:
+    return all(isinstance(each, Real) for each in values.flat)
 
 
 def _light(test: CalibrationTest, side: str, levels: tuple[float, float]) -> Light:
@@ -273,4 +283,8 @@ def _windows(m: int, n: int, windows: Sequence[int] | None) -> list[int]:
         # Wide windows of long tuples are many metasamples and little news.
         extra = (0, 1, 3, 8, 18) if m <= 3 else (0, 1, 3)
         return [m + each for each in extra if m + each <= n]
-    return [_check.integer("windows", each, low=m) for each in windows]
+    given = np.asarray(windows, dtype=object).reshape(-1).tolist()
+    sizes = [_check.integer("windows", each, low=m) for each in given]
+    if max(sizes, default=m) > n:
+        raise ValueError(f"windows must be at most the number of rows, {n}, got {max(sizes)}")
+    return sizes

@@ -1,5 +1,6 @@
 """Whether a forecast is calibrated: identification functions, their tests, and bins."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
@@ -17,6 +18,8 @@ from multiobs.scoring._moved import Moved, of_independent
 from multiobs.scoring._table import Columns
 from multiobs.statistics import Statistic
 
+ROUNDING = 1e-12  # of a value that is the same everywhere
+
 Instruments = Literal["constant", "linear"] | npt.ArrayLike
 
 
@@ -31,7 +34,8 @@ class CalibrationTest:
         Mean of V alone, its standard error, their ratio and its two-sided p-value. A positive
         mean says that the forecast is too low.
     wald, df, joint_p : float, int, float
-        Wald statistic of V times all instruments, its degrees of freedom and p-value.
+        Wald statistic of V times all instruments, its degrees of freedom and p-value. Tests of a
+        V without spread are NaN, with a warning.
 
     Examples
     --------
@@ -58,6 +62,7 @@ class CalibrationTest:
         )
 
 
+@_check.arithmetic("X, y and predictions")
 def calibration_test(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -118,15 +123,33 @@ def judge_held(
     V = statistic.identification(r, held.Y)
     mean = held.mean(V)
     se = standard_error(held, V, errors, bandwidth)
-    t = mean / se if se > 0 else np.nan
-    p = 2.0 * float(stats.t.sf(abs(t), max(held.rows_used - 1, 1)))
     H = _instruments(held, r, instruments)
+    if not float(np.ptp(V)) > ROUNDING * float(np.max(np.abs(V))):
+        return _without_spread(statistic, held, V, H)
+    t = mean / se
+    p = 2.0 * float(stats.t.sf(abs(t), max(held.rows_used - 1, 1)))
     moments = V[:, None] * H
     middle = held.weight @ moments
     S = covariance(held, moments, errors, bandwidth)
     wald = float(middle @ np.linalg.pinv(S) @ middle)
     df = int(np.linalg.matrix_rank(H))
     return CalibrationTest(mean, se, t, p, wald, df, float(stats.chi2.sf(wald, df)))
+
+
+def _without_spread(
+    statistic: Statistic, held: HeldOut, V: FloatArray, H: FloatArray
+) -> CalibrationTest:
+    """A forecast that is off by one and the same amount everywhere, or never."""
+    df, mean = int(np.linalg.matrix_rank(H)), held.mean(V)
+    if not np.any(V):  # right in each metasample: nothing speaks against it
+        return CalibrationTest(0.0, 0.0, 0.0, 1.0, 0.0, df, 1.0)
+    warnings.warn(
+        f"the identification function of {statistic!r} is {mean:.4g} in each of "
+        f"{held.members.shape[0]} metasamples: without any spread there is no test",
+        UserWarning,
+        stacklevel=5,
+    )
+    return CalibrationTest(mean, 0.0, np.nan, np.nan, np.nan, df, np.nan)
 
 
 def _instruments(held: HeldOut, r: FloatArray, instruments: Instruments) -> FloatArray:
@@ -137,11 +160,11 @@ def _instruments(held: HeldOut, r: FloatArray, instruments: Instruments) -> Floa
         if instruments == "constant" or not spread > 1e-12 * (abs(float(np.mean(r))) or 1.0):
             return one
         return np.column_stack([one, (r - r.mean()) / spread])
-    given: FloatArray = np.asarray(instruments, dtype=np.float64)
+    given = _check.finite("instruments", instruments)
     given = given[:, None] if given.ndim == 1 else given
-    if given.shape[0] != held.n_rows:
+    if given.ndim != 2 or given.shape[0] != held.n_rows or given.shape[1] == 0:
         raise ValueError(
-            f"instruments must have one row per row of X, {held.n_rows}, got {given.shape[0]}"
+            f"instruments must have one row per row of X, {held.n_rows}, got shape {given.shape}"
         )
     return np.asarray(given[held.members].mean(axis=1))
 
@@ -199,6 +222,7 @@ class Reliability:
         )
 
 
+@_check.arithmetic("X, y and predictions")
 def reliability_curve(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -295,6 +319,10 @@ def _shift(statistic: Statistic, held: HeldOut, r: FloatArray) -> tuple[float, f
     V = held.mean(statistic.identification(r, Y))
     if statistic.psi is not None:
         slope = -1.0 if statistic.chi is None else -held.mean(statistic.chi(Y))
+        if not slope < 0:
+            raise ValueError(
+                f"{statistic!r} needs a positive denominator on average, got {-slope:g} in a bin"
+            )
         return -V / slope, slope
     loss = statistic.loss
     if loss.quadratic_kernels is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from multiobs import statistics
+from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.samplers import Sampler
 from multiobs.scoring._errors import Errors, standard_error
@@ -111,7 +111,10 @@ class Comparison:
         """Test one forecast against another, first less second."""
         for name in (first, second):
             if name not in self.names:
-                raise ValueError(f"forecast must be one of {self.names}, got {name!r}")
+                raise ValueError(
+                    f"forecast must be one of {self.names}, got {_check.shown(name)}"
+                    f"{_check.near(name, self.names)}"
+                )
         a, b = (self._values[self.names.index(name)] for name in (first, second))
         return _difference(self._held, first, second, a - b, self.errors, self._bandwidth)
 
@@ -139,6 +142,7 @@ class Comparison:
         )
 
 
+@_check.arithmetic("X, y and predictions")
 def compare(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -194,10 +198,8 @@ def compare(
     (('true', 'flat'), True)
     """
     chosen = statistics.resolve(statistic)
-    if not predictions:
-        raise ValueError("predictions must name at least one forecast, got none")
-    if benchmark is not None and benchmark not in predictions:
-        raise ValueError(f"benchmark must be one of {tuple(predictions)}, got {benchmark!r}")
+    named_forecasts("predictions", predictions, benchmark)
+    _check.choice("errors", errors, ("shared", "hac"))
     with_loss(chosen, loss)
     if errors == "hac" and groups is not None:
         raise ValueError("errors='hac' needs one series, got groups: use backtest(groups=...)")
@@ -205,6 +207,18 @@ def compare(
     held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=moved)
     fixed = fixed_loss(chosen, held, loss, reference)
     return compare_held(fixed, predictions, benchmark, errors, bandwidth)
+
+
+def named_forecasts(
+    name: str, given: Any, benchmark: str | None = None, one: str = "forecast"
+) -> None:
+    """Refuse anything but a mapping of names to forecasts, and a benchmark that is none of them."""
+    if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given):
+        raise TypeError(f"{name} must be forecasts by name, got {_check.shown(given)}")
+    if not given:
+        raise ValueError(f"{name} must name at least one {one}, got none")
+    if benchmark is not None:
+        _check.choice("benchmark", benchmark, given)
 
 
 def compare_held(

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import statistics
+from multiobs import _check, statistics
 from multiobs.samplers import Sampler
 from multiobs.scoring._calibration import recalibrate
 from multiobs.scoring._heldout import held_out
@@ -53,6 +53,7 @@ class Decomposition:
         )
 
 
+@_check.arithmetic("X, y and predictions")
 def decompose(
     statistic: str | Statistic,
     X: npt.ArrayLike,

@@ -48,7 +48,9 @@ def covariance(
     if errors == "hac":
         return _newey_west(held, U, bandwidth)
     if bandwidth is not None:
-        raise ValueError(f"bandwidth belongs to errors='hac', got {bandwidth!r} with 'shared'")
+        raise ValueError(
+            f"bandwidth belongs to errors='hac', got {_check.shown(bandwidth)} with 'shared'"
+        )
     return shared(U, held.members, held.n_rows)
 
 

@@ -1,15 +1,14 @@
 """Positions of held-out rows from arrays and data frames: numbers, and cells of categories."""
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check
+from multiobs._check.rows import read_table
 from multiobs._types import FloatArray, IntArray
-
-FRAMES = ("pandas", "polars")
 
 
 @final
@@ -40,50 +39,23 @@ def read_positions(X: npt.ArrayLike) -> Positions:
     >>> read_positions([1.0, 2.0]).place.shape
     (2, 1)
     """
-    if type(X).__module__.split(".")[0] not in FRAMES or len(np.shape(X)) != 2:
-        place = _check.numbers("X", X)
+    table = read_table(X)
+    if table.layout is None:
+        place = _check.finite("X", X)
         place = place[:, None] if place.ndim == 1 else place
-        if place.ndim != 2 or place.shape[1] == 0:
-            raise ValueError(f"X must have shape (n, d) or (n,), got {np.shape(X)}")
-        return Positions(_finite(place), place, None)
-    frame: Any = X
-    n = len(frame)
-    numeric, codes = [], []
-    for position, name in enumerate(frame.columns):
-        values = np.asarray(frame.iloc[:, position] if _pandas(frame) else frame[name])
-        dtype = str(frame.dtypes.iloc[position] if _pandas(frame) else frame[name].dtype).lower()
-        if values.dtype.kind == "M":
-            numeric.append((values - values.min()) / np.timedelta64(1, "D"))
-        elif values.dtype.kind in "buif" and "cat" not in dtype:
-            numeric.append(values.astype(np.float64))
-        else:
-            codes.append(_coded(str(name), values))
-    place = np.column_stack(numeric) if numeric else np.zeros((n, 1))
-    if not codes:
-        return Positions(_finite(place), place, None)
-    cells = np.zeros(n, dtype=np.int64)
-    blocks = [place]
-    for code in codes:
-        levels = int(code.max(initial=0)) + 1
-        cells = np.unique(cells * levels + code, return_inverse=True)[1].reshape(-1)
-        blocks.append((code[:, None] == np.arange(1, levels)).astype(np.float64))
-    return Positions(_finite(place), np.concatenate(blocks, axis=1), cells.astype(np.int64))
-
-
-def _pandas(frame: Any) -> bool:
-    return type(frame).__module__.startswith("pandas")
-
-
-def _coded(name: str, values: npt.NDArray[Any]) -> IntArray:
-    listed = values.tolist()
-    missing = [each for each in listed if each is None or each != each]
-    if missing:
-        raise ValueError(f"column {name!r} must not hold missing categories, got {missing[0]!r}")
-    known = {each: i for i, each in enumerate(sorted(set(listed), key=lambda v: (str(type(v)), v)))}
-    return np.array([known[each] for each in listed], dtype=np.int64)
-
-
-def _finite(values: FloatArray) -> FloatArray:
-    if not np.all(np.isfinite(values)):
-        raise ValueError("X must be finite, got NaN or infinity")
-    return values
+        if place.ndim != 2 or 0 in place.shape:
+            raise ValueError(f"X must have shape (n, d) or (n,), got {np.shape(place)}")
+        _check.refuse_wide("X", place)
+        return Positions(place, place, None)
+    full = _check.finite("X", table.X.to_numpy())
+    if 0 in full.shape:
+        raise ValueError(f"X must hold rows and columns, got shape {full.shape}")
+    _check.refuse_wide("X", full)
+    found = table.categories
+    if found is None:
+        return Positions(full, full, None)
+    numeric = [c for c in range(full.shape[1]) if c not in found.places]
+    place = full[:, numeric] if numeric else np.zeros((full.shape[0], 1))
+    columns, cells = found.expand(full)
+    # the pilot of a table without numbers sees the constant column, too
+    return Positions(place, columns if numeric else np.hstack([place, columns]), cells)

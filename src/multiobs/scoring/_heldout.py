@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check, samplers, statistics
+from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers import Adjacent, Nearest, Sampler, narrowest
 from multiobs.scoring._frames import Positions, read_positions
@@ -128,19 +129,17 @@ def held_out(
     n = labels.shape[0]
     codes = at.cells
     if groups is not None:
-        given = np.asarray(groups)
-        if given.ndim != 1:
-            raise ValueError(f"groups must be one column, got shape {given.shape}")
-        _same_length("groups", given, n)
-        codes = _crossed(np.unique(given, return_inverse=True)[1].reshape(-1), codes)
+        codes = _crossed(group_codes("groups", groups, n), codes)
     weight = None
     if sample_weight is not None:
-        weight = _check.numbers("sample_weight", sample_weight)
-        _same_length("sample_weight", weight, n)
+        weight = _per_row("sample_weight", _check.numbers("sample_weight", sample_weight), n)
         if not (np.all(weight >= 0) and np.all(np.isfinite(weight))):
             raise ValueError("sample_weight must be finite and nonnegative, got another value")
-        if float(weight.max(initial=0.0)) > 0:
-            weight = weight / weight.max()  # products of tiny or huge weights stay numbers
+        if weight.ndim != 1:
+            raise ValueError(f"sample_weight must be one column, got shape {weight.shape}")
+        if not np.any(weight > 0):
+            raise ValueError("sample_weight must be positive somewhere, got only zeros")
+        weight = weight / weight.max()  # products of tiny or huge weights stay numbers
     # A row of zero weight is absent: its neighbours then go with each other.
     present = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
     keys = [at.columns[present], labels[present].reshape(present.size, -1)]
@@ -154,8 +153,7 @@ def held_out(
     wanted = transport
     if not (transport is None or isinstance(transport, str) or callable(transport)):
         wanted = _check.numbers("transport", transport)
-        _same_length("transport", wanted, n)
-        wanted = wanted[present]
+        wanted = _per_row("transport", wanted, n)[present]
     moved = residuals(wanted, statistic, _rows_of(X, present), here, labels[present], share)
     folds = None if moved is None else moved.folds
     crossed = own if folds is None else _crossed(folds, own)
@@ -249,7 +247,10 @@ def from_tuples(
     total = float(w.sum())
     if not total > 0:
         raise ValueError("sample_weight must be positive on some whole metasample, got zeros")
-    return HeldOut(X, y, part.members, w / total)
+    share = w / total
+    if not np.all(np.isfinite(share)):
+        raise ValueError("sample_weight must differ by less than floats do, got products near zero")
+    return HeldOut(X, y, part.members, share)
 
 
 def checked_rows(
@@ -271,15 +272,18 @@ def checked_labels(statistic: Statistic, positions: FloatArray, y: npt.ArrayLike
             f"{statistic.name} needs y with {statistic.n_columns} column"
             f"{'s' if statistic.n_columns > 1 else ''}, got shape {labels.shape}"
         )
-    _same_length("y", labels, positions.shape[0])
+    _per_row("y", labels, positions.shape[0])
     if not np.all(np.isfinite(labels)):
         raise ValueError("y must be finite, got NaN or infinity")
+    _check.refuse_wide("y", labels)
     if not statistic.trusted and positions.shape[0] >= statistic.arity:
         drawn = np.random.default_rng(0).integers(0, len(labels), size=(64, statistic.arity))
         statistics.verify(statistic, labels[drawn])
     return labels
 
 
-def _same_length(name: str, values: npt.NDArray[np.generic], n: int) -> None:
-    if values.shape[0] != n:
-        raise ValueError(f"{name} must have one entry per row, {n}, got {values.shape[0]}")
+def _per_row(name: str, values: FloatArray, n: int) -> FloatArray:
+    if values.ndim == 0 or values.shape[0] != n:
+        found = values.shape[0] if values.ndim else "one number"
+        raise ValueError(f"{name} must have one entry per row, {n}, got {found}")
+    return values

@@ -150,7 +150,12 @@ def fixed_loss(
     if reference is None:
         rows = reference_level(chosen.loss, held)
     else:
-        rows = np.broadcast_to(np.asarray(reference, dtype=np.float64), (held.n_rows,))
+        level = _check.finite("reference", reference)
+        if level.shape not in ((), (1,), (held.n_rows,)):
+            raise ValueError(
+                f"reference must be a number or one per row, {held.n_rows}, got {level.shape}"
+            )
+        rows = np.broadcast_to(level, (held.n_rows,))
     return FixedLoss(chosen, held, rows[held.members].mean(axis=1))
 
 

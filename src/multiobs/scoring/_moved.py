@@ -55,6 +55,7 @@ def _fitted(rows: _Rows) -> Residuals:
 
 def of_independent(transport: Moved, errors: str) -> Moved:
     """Rows that may depend on each other keep their labels: a pilot would follow the dependence."""
+    _check.choice("errors", errors, ("shared", "hac"))
     chosen = errors == "hac" and isinstance(transport, str) and transport == "auto"
     return None if chosen else transport
 

@@ -10,10 +10,13 @@ import numpy.typing as npt
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
 from multiobs.samplers import Sampler
+from multiobs.scoring._compare import named_forecasts
 from multiobs.scoring._errors import standard_error
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._moved import Moved
 from multiobs.statistics import Statistic
+
+MOST = 1_000_000  # thresholds of a curve
 
 
 @final
@@ -50,6 +53,7 @@ class Murphy:
     difference_se: FloatArray | None
 
 
+@_check.arithmetic("X, y and predictions")
 def murphy_curve(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -94,21 +98,24 @@ def murphy_curve(
             f"a Murphy curve needs a mean- or ratio-type statistic, got {chosen!r}: other "
             "identification functions change sign more than once"
         )
-    if not predictions:
-        raise ValueError("predictions must name at least one forecast, got none")
+    named_forecasts("predictions", predictions)
     held = held_out(chosen, X, y, sampler, sample_weight, groups, transport=transport)
     forecasts = {
         name: held.at(values, f"prediction {name!r}") for name, values in predictions.items()
     }
-    if isinstance(theta, int):
-        _check.integer("theta", theta, low=2)
+    if isinstance(theta, int | np.integer):
+        count = _check.integer("theta", theta, low=2)
+        if count > MOST:
+            raise ValueError(f"theta must be at most {MOST} thresholds, got {count}")
         low = min(float(r.min()) for r in forecasts.values())
         high = max(float(r.max()) for r in forecasts.values())
         margin = 0.1 * ((high - low) or abs(high) or 1.0)
-        grid = np.linspace(low - margin, high + margin, theta)
+        grid = np.linspace(low - margin, high + margin, count)
         grid = grid[(grid >= chosen.domain[0]) & (grid <= chosen.domain[1])]
     else:
-        grid = np.atleast_1d(np.asarray(theta, dtype=np.float64))
+        grid = np.atleast_1d(_check.finite("theta", theta))
+        if grid.ndim != 1 or grid.size == 0:
+            raise ValueError(f"theta must be a number of thresholds or some, got {np.shape(theta)}")
     psi = chosen.psi(held.Y)
     chi = np.ones_like(psi) if chosen.chi is None else chosen.chi(held.Y)
     scores = np.empty((len(forecasts), grid.size))

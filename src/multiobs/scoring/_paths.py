@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from multiobs import _check, statistics
+from multiobs._check.rows import generator
 from multiobs._types import FloatArray
 from multiobs.samplers import Nearby, paper_epsilon
 from multiobs.scoring._heldout import checked_rows
@@ -60,6 +61,7 @@ class EpsilonPath:
     best: float
 
 
+@_check.arithmetic("X and y")
 def epsilon_path(
     estimator: Any,
     X: npt.ArrayLike,
@@ -97,17 +99,27 @@ def epsilon_path(
     >>> path.score.shape, path.estimate.shape
     ((2,), (2, 3))
     """
+    if "sampler" not in vars(_check.regressor("estimator", estimator)):
+        raise TypeError(
+            f"estimator must be a MultiObservationRegressor, got {_check.shown(estimator)}"
+        )
     statistic = statistics.resolve(estimator.statistic)
     positions, labels = checked_rows(statistic, X, y)
-    folds = KFold(_check.integer("cv", cv, low=2), shuffle=True, random_state=0)
+    count = _check.integer("cv", cv, low=2)
+    if count * statistic.arity > labels.shape[0]:
+        raise ValueError(
+            f"cv must leave {statistic.arity} rows in each fold, got {count} folds of "
+            f"{labels.shape[0]} rows"
+        )
+    folds = KFold(count, shuffle=True, random_state=0)
     if epsilons is None:
         widths = np.asarray(paper_epsilon(positions) * 2.0 ** np.arange(-2, 6), dtype=np.float64)
     else:
-        widths = np.sort(np.atleast_1d(np.asarray(epsilons, dtype=np.float64)))
+        widths = np.sort(_grid("epsilons", epsilons))
     places = (
         np.quantile(positions, [0.25, 0.5, 0.75], axis=0)
         if at is None
-        else np.asarray(at, dtype=np.float64)
+        else _places(at, positions.shape[1])
     )
     models = [clone(estimator).set_params(sampler=Nearby(float(width))) for width in widths]
     found = Parallel(n_jobs=n_jobs)(
@@ -119,6 +131,20 @@ def epsilon_path(
     gap = scores - scores[best]
     se = gap.std(axis=1, ddof=1) / np.sqrt(cv)
     return EpsilonPath(statistic, widths, mean, se, places, estimate, float(widths[best]))
+
+
+def _places(at: npt.ArrayLike, d: int) -> FloatArray:
+    places = _check.finite("at", at)
+    if places.size == 0 or places.size % d:
+        raise ValueError(f"at must be positions (q, {d}), got shape {places.shape}")
+    return places.reshape(-1, d)
+
+
+def _grid(name: str, given: npt.ArrayLike) -> FloatArray:
+    widths = np.atleast_1d(_check.finite(name, given))
+    if widths.ndim != 1 or widths.size == 0 or np.any(widths < 0):
+        raise ValueError(f"{name} must be widths of at least 0, got {_check.shown(given)}")
+    return widths
 
 
 def _at_width(
@@ -166,6 +192,7 @@ class DriftCurve:
     paper: float
 
 
+@_check.arithmetic("X and y")
 def drift_curve(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -203,9 +230,9 @@ def drift_curve(
     """
     chosen = statistics.resolve(statistic)
     positions, labels = checked_rows(chosen, X, y)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     paper = paper_epsilon(positions)
-    grid = paper * 2.0 ** np.arange(-2, 5.5, 0.5) if widths is None else np.asarray(widths, float)
+    grid = paper * 2.0 ** np.arange(-2, 5.5, 0.5) if widths is None else _grid("widths", widths)
     residuals = None
     offset: FloatArray | None = None
     if chosen.shift is not None:

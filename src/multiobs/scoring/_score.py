@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import statistics
+from multiobs import _check, samplers, statistics
 from multiobs.samplers import Sampler
 from multiobs.scoring._compare import compare
 from multiobs.scoring._heldout import held_out
@@ -18,6 +18,7 @@ from multiobs.statistics import Statistic
 OWN = "own"  # each estimator by its own statistic
 
 
+@_check.arithmetic("X, y and predictions")
 def score(
     statistic: str | Statistic,
     X: npt.ArrayLike,
@@ -126,6 +127,8 @@ class Scorer:
         sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Minus the mean loss of the estimator's prediction on (X, y): larger is better."""
+        if self.predict is None and not callable(getattr(estimator, "predict", None)):
+            raise TypeError(f"estimator must have predict, got {_check.shown(estimator)}")
         fitted = statistic_of(estimator)
         own = isinstance(self.statistic, str) and self.statistic == OWN
         if own and fitted is None:
@@ -216,4 +219,10 @@ def make_scorer(
     """
     if not (isinstance(statistic, str) and statistic == OWN):
         with_loss(statistics.resolve(statistic), loss)
+    if not isinstance(sampler, str) or sampler != "adjacent":
+        samplers.resolve(sampler)
+    if predict is not None and not callable(predict):
+        raise TypeError(
+            f"predict must be a function of an estimator and X, got {_check.shown(predict)}"
+        )
     return Scorer(statistic, loss, sampler, predict, transport)

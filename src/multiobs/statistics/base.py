@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from multiobs import _check
 from multiobs._types import FloatArray
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ class Kernel(ABC):
     @abstractmethod
     def __mul__(self, factor: float) -> "Kernel":
         """Return the kernel multiplied by a number."""
+
+
+def refuse_no_kernel(name: str, given: object) -> None:
+    """Refuse what is no kernel."""
+    if not isinstance(given, Kernel):
+        raise TypeError(f"{name} must be a Kernel, got {_check.shown(given)}")
 
 
 class ListedKernel(Kernel):
@@ -174,6 +181,12 @@ class Factor:
     kernel: Kernel
     above_level: int
     power: int
+
+
+def refuse_no_loss(name: str, given: object) -> None:
+    """Refuse what is no loss."""
+    if not isinstance(given, Loss):
+        raise TypeError(f"{name} must be a Statistic or a Loss, got {_check.shown(given)}")
 
 
 class TupleLoss(Loss):

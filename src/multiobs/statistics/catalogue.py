@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from inspect import signature
 from typing import Any
 
 from multiobs import _check
@@ -31,12 +32,24 @@ def build(name: str, parameters: Mapping[str, Any]) -> Statistic:
     made = CATALOGUE[name]
     # A name alone stands for a default of some; their functions take any parameter.
     make = made.func if isinstance(made, partial) else made
-    try:
-        return make(**parameters)
-    except TypeError as error:
-        raise ValueError(
-            f"parameters of {name} must be ones it has, got {dict(parameters)!r}"
-        ) from error
+    known = list(signature(make).parameters)
+    if not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters must be named, got {_check.shown(parameters)}")
+    for key in parameters:
+        if key not in known:
+            listed = ", ".join(known) or "none"
+            raise ValueError(
+                f"parameters of {name} must be ones it has ({listed}), got {_check.shown(key)}"
+                f"{_check.near(key, known)}"
+            )
+    missing = [
+        key
+        for key, each in signature(make).parameters.items()
+        if each.default is each.empty and key not in parameters
+    ]
+    if missing:
+        raise ValueError(f"parameters of {name} must name {', '.join(missing)}, got none")
+    return make(**parameters)
 
 
 @cache

@@ -1,6 +1,8 @@
 """A user's own statistics: by a kernel, by two, or by a loss; checked before any data is seen."""
 
 from collections.abc import Callable
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +32,7 @@ def mean_of(
     3
     """
     psi = _as_kernel("kernel", kernel, arity)
+    _refuse_no_name(name)
     statistic = Statistic(name, squared(psi), psi=psi, unit="", trusted=isinstance(kernel, Kernel))
     _verify_at_door(statistic)
     return statistic
@@ -59,6 +62,7 @@ def ratio_of(
     >>> ratio_of(lambda Y: Y.min(axis=1), lambda Y: Y.max(axis=1), arity=2).form
     'ratio'
     """
+    _refuse_no_name(name)
     top, bottom = _as_kernel("psi", psi, arity), _as_kernel("chi", chi, arity)
     trusted = isinstance(psi, Kernel) and isinstance(chi, Kernel)
     statistic = Statistic(name, ratio(top, bottom), psi=top, chi=bottom, unit="", trusted=trusted)
@@ -88,9 +92,18 @@ def from_loss(
     1
     """
     m = _check.integer("arity", arity, low=1)
+    _refuse_no_name(name)
+    for key, function in (("value", value), ("gradient", gradient), ("hessian", hessian)):
+        if not callable(function) and not (key == "hessian" and function is None):
+            raise TypeError(f"{key} must be a function of r and Y, got {_check.shown(function)}")
     statistic = Statistic(name, CallableLoss(value, gradient, hessian, m), trusted=False)
     _verify_at_door(statistic)
     return statistic
+
+
+def _refuse_no_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a text, got {_check.shown(name)}")
 
 
 def _verify_at_door(statistic: Statistic) -> None:
@@ -98,6 +111,17 @@ def _verify_at_door(statistic: Statistic) -> None:
     if not statistic.trusted:
         rng = np.random.default_rng(0)
         verify(statistic, 0.5 + rng.gamma(2.0, size=(64, statistic.arity)))
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function can be called with one argument, as far as it says."""
+    try:
+        signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # a function of C says nothing
+        return True
+    return True
 
 
 def _as_kernel(
@@ -110,6 +134,6 @@ def _as_kernel(
                 f"{name} must take {m} observations, got one that takes {kernel.arity}"
             )
         return kernel
-    if not callable(kernel):
-        raise TypeError(f"{name} must be a function of labels (t, {m}), got {kernel!r}")
+    if not callable(kernel) or not _takes_one(kernel):
+        raise TypeError(f"{name} must be a function of labels (t, {m}), got {_check.shown(kernel)}")
     return Opaque(kernel, m)

@@ -5,20 +5,25 @@ returns one number per tuple.  Its type says which exact sum can be formed witho
 tuples (see :func:`multiobs.plan`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import perm
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
+from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort
 from multiobs.statistics.base import Kernel as Kernel  # its users look for it here
 from multiobs.statistics.base import ListedKernel
+from multiobs.statistics.base import refuse_no_kernel as refuse_no_kernel
 from multiobs.statistics.distinct import Exponent, distinct_sum
 
 Term = tuple[Exponent, ...]  # the nonzero exponents of distinct members, sorted
+
+
+MOST_POWER = 200  # of an observation: powers beyond overflow for any data
 
 
 def as_members(Y: FloatArray, n_columns: int) -> FloatArray:
@@ -180,7 +185,12 @@ def moment(*exponent: int) -> Monomials:
     >>> moment(2)(np.array([[3.0]]))
     array([9.])
     """
-    return Monomials({(tuple(exponent),): 1.0}, 1, len(exponent))
+    if not exponent:
+        raise ValueError("a moment must have an exponent for each column of y, got none")
+    powers_ = tuple(_check.integer("exponent", each, low=0) for each in exponent)
+    if sum(powers_) > MOST_POWER:
+        raise ValueError(f"exponent must be at most {MOST_POWER}, got {sum(powers_)}")
+    return Monomials({(powers_,): 1.0}, 1, len(powers_))
 
 
 def constant(value: float, arity: int, n_columns: int = 1) -> Monomials:
@@ -213,7 +223,7 @@ class OrderStatistic(Kernel):
 
     Parameters
     ----------
-    coefs : iterable of float
+    coefs : sequence of float
         c_r, from the smallest label to the largest; their number is the arity.
 
     Examples
@@ -222,10 +232,12 @@ class OrderStatistic(Kernel):
     array([1.])
     """
 
-    def __init__(self, coefs: Iterable[float]) -> None:
-        self.coefs: FloatArray = np.array(list(coefs), dtype=np.float64)
+    def __init__(self, coefs: Sequence[float] | FloatArray) -> None:
+        self.coefs = _check.finite("coefs", coefs)
         if self.coefs.size == 0:
             raise ValueError("coefs must name at least one order statistic, got none")
+        if self.coefs.ndim != 1:
+            raise ValueError(f"coefs must be a row of numbers, got shape {self.coefs.shape}")
         self.arity = int(self.coefs.size)
         self.n_columns = self.homogeneity = 1
 
@@ -279,8 +291,9 @@ class Equality(Kernel):
     """
 
     def __init__(self, arity: int, scale: float = 1.0) -> None:
-        self.arity, self.n_columns, self.homogeneity = arity, 1, 0
-        self.scale = float(scale)
+        self.arity = _check.integer("arity", arity, low=1)
+        self.n_columns, self.homogeneity = 1, 0
+        self.scale = _check.real("scale", scale)
 
     @property
     def polynomial(self) -> "Monomials | None":
@@ -329,12 +342,16 @@ class Opaque(ListedKernel):
         n_columns: int = 1,
         scale: float = 1.0,
     ) -> None:
+        if not callable(function):
+            raise TypeError(f"function must be one of labels (t, m), got {_check.shown(function)}")
         self.function = function
-        self.arity, self.n_columns, self.homogeneity = arity, n_columns, 0
-        self.scale = float(scale)
+        self.arity = _check.integer("arity", arity, low=1)
+        self.n_columns = _check.integer("n_columns", n_columns, low=1)
+        self.homogeneity = 0
+        self.scale = _check.real("scale", scale)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
-        values: FloatArray = np.asarray(self.function(Y), dtype=np.float64)
+        values = _check.numbers("values of a kernel", self.function(Y))
         if values.shape != (Y.shape[0],):
             raise ValueError(
                 f"a kernel must return one number per tuple, shape ({Y.shape[0]},), "

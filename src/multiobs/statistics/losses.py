@@ -15,6 +15,8 @@ from multiobs._types import FloatArray
 from multiobs.statistics.base import Factor as Factor
 from multiobs.statistics.base import Loss as Loss
 from multiobs.statistics.base import TupleLoss as TupleLoss
+from multiobs.statistics.base import refuse_no_kernel
+from multiobs.statistics.base import refuse_no_loss as refuse_no_loss
 from multiobs.statistics.kernels import Kernel, Monomials, Square, constant
 
 
@@ -123,6 +125,7 @@ def squared(psi: Kernel) -> PolynomialLoss:
     >>> squared(moment(1)).value(np.array([3.0]), np.array([[1.0]]))
     array([4.])
     """
+    refuse_no_kernel("psi", psi)
     return PolynomialLoss([Square(psi), psi * -2.0, constant(1.0, psi.arity, psi.n_columns)])
 
 
@@ -140,6 +143,8 @@ def ratio(psi: Kernel, chi: Kernel) -> PolynomialLoss:
     >>> ratio(moment(2), moment(1)).gradient(np.array([3.0]), np.array([[3.0]]))
     array([0.])
     """
+    refuse_no_kernel("psi", psi)
+    refuse_no_kernel("chi", chi)
     return PolynomialLoss([None, psi * -2.0, chi])
 
 

@@ -23,6 +23,10 @@ from multiobs.statistics.kernels import (
 from multiobs.statistics.losses import squared
 from multiobs.statistics.statistic import Parts, Statistic
 
+# Observations beyond which a kernel costs minutes (its products are as many as the partitions of
+# their number), or is a difference of numbers so large that no digit is left
+MOST_FACTORS, MOST_BLOCKS, MOST_RANKS, MOST_PARTNERS = 24, 16, 60, 100_000
+
 
 def _mean_type(name: str, psi: Kernel, **known: Any) -> Statistic:
     return Statistic(name, squared(psi), psi=psi, n_columns=psi.n_columns, catalogued=True, **known)
@@ -90,14 +94,14 @@ def central_moment(order: int) -> Statistic:
     Parameters
     ----------
     order : int
-        k, at least 2, the number of observations.
+        k, from 2 to 24, the number of observations.
 
     Examples
     --------
     >>> central_moment(3).arity
     3
     """
-    k = _check.integer("order", order, low=2)
+    k = _check.integer("order", order, 2, MOST_FACTORS)
     return _mean_type(
         "central_moment",
         central_kernel(k),
@@ -117,14 +121,14 @@ def cumulant(order: int) -> Statistic:
     Parameters
     ----------
     order : int
-        k, at least 1, the number of observations.
+        k, from 1 to 16, the number of observations.
 
     Examples
     --------
     >>> cumulant(2).psi(np.array([[1.0, 3.0]]))
     array([2.])
     """
-    k = _check.integer("order", order, low=1)
+    k = _check.integer("order", order, 1, MOST_BLOCKS)
     return _mean_type(
         "cumulant",
         _cumulant(k),
@@ -201,7 +205,7 @@ def minvar(k: int = 1) -> Statistic:
     >>> minvar(4).arity
     5
     """
-    k = _check.integer("k", k, low=1)
+    k = _check.integer("k", k, 1, MOST_PARTNERS)
     psi = OrderStatistic([1.0] + [0.0] * k)
     return _mean_type(
         "minvar",
@@ -228,7 +232,7 @@ def maxvar(k: int = 1) -> Statistic:
     >>> maxvar(2).psi(np.array([[1.0, 5.0, 2.0]]))
     array([5.])
     """
-    k = _check.integer("k", k, low=1)
+    k = _check.integer("k", k, 1, MOST_PARTNERS)
     psi = OrderStatistic([0.0] * k + [1.0])
     return _mean_type(
         "maxvar",
@@ -250,14 +254,14 @@ def l_moment(order: int) -> Statistic:
     Parameters
     ----------
     order : int
-        r, at least 1, the number of observations.
+        r, from 1 to 60, the number of observations.
 
     Examples
     --------
     >>> l_moment(2).psi(np.array([[1.0, 4.0]]))
     array([1.5])
     """
-    r = _check.integer("order", order, low=1)
+    r = _check.integer("order", order, 1, MOST_RANKS)
     psi = OrderStatistic([(-1) ** (r - 1 - i) * comb(r - 1, i) / r for i in range(r)])
     return _mean_type(
         "l_moment",

@@ -17,6 +17,8 @@ from multiobs.statistics.losses import PolynomialLoss, RootLoss, ratio
 from multiobs.statistics.means import central_kernel, central_moment, mean, variance
 from multiobs.statistics.statistic import Parts, Statistic
 
+MOST_DEVIATIONS = 1e100  # above the mean: their squares are still numbers
+
 
 def ucb(
     lam: float = 1.0,
@@ -48,14 +50,17 @@ def ucb(
     array([-1.])
     """
     lam = _check.positive("lam", lam)
+    if lam > MOST_DEVIATIONS:
+        raise ValueError(f"lam must be at most {MOST_DEVIATIONS:g}, got {lam:g}")
+    automatic = isinstance(reference, str) and _check.choice("reference", reference, ("auto",))
     _check.choice("loss", loss, ("quartic", "cubic"))
     parameters = {"lam": lam, "loss": loss, "reference": reference}
     m1 = moment(1).with_arity(2)
     d = moment(1) * moment(1) - VARIANCE * lam**2
-    level = None if reference == "auto" else _check.real("reference", reference)
+    level = None if automatic else _check.real("reference", reference)
     known: dict[str, Any] = {
-        "shift": "equivariant" if reference == "auto" or loss == "cubic" else None,
-        "scale": 1 if reference in ("auto", 0) or loss == "cubic" else None,
+        "shift": "equivariant" if automatic or loss == "cubic" else None,
+        "scale": 1 if automatic or level == 0 or loss == "cubic" else None,
         "parameters": parameters,
         "catalogued": True,
         "title": f"UCB (λ = {lam:g})",
@@ -65,8 +70,8 @@ def ucb(
         "ranges": facts.ucb_ranges(lam, loss == "cubic", level),
     }
     if loss == "cubic":
-        if reference != "auto":
-            raise ValueError(f"reference belongs to the quartic loss, got {reference!r} with cubic")
+        if not automatic:
+            raise ValueError(f"reference belongs to the quartic loss, got {level:g} with cubic")
         one = constant(1 / 3, 2)
         return Statistic("ucb", PolynomialLoss([None, d, m1 * -1.0, one]), **known)
     root = RootLoss(

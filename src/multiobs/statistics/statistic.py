@@ -128,6 +128,8 @@ class Statistic:
         """
         if self.unit == "1":
             return ""
+        if unit is not None and not isinstance(unit, str):
+            raise TypeError(f"unit must be a text or None, got {_check.shown(unit)}")
         return self.unit if unit is None else self.unit.replace("unit of y", unit)
 
     def replicates(self, n: int) -> int:
@@ -137,10 +139,17 @@ class Statistic:
         """
         if isinstance(self.psi, OrderStatistic):
             return self.arity
-        return max(self.arity, round(sqrt(n)))
+        return max(self.arity, round(sqrt(_check.nonnegative("n", n))))
 
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""
+        r, Y = _check.finite("r", r), _check.finite("Y", Y)
+        shape = (self.arity,) if self.n_columns == 1 else (self.arity, self.n_columns)
+        if Y.ndim == 0 or Y.shape[1:] != shape or r.shape not in ((), Y.shape[:1]):
+            raise ValueError(
+                f"r and Y must have shapes (t,) and (t, {', '.join(map(str, shape))}), got "
+                f"{r.shape} and {Y.shape}"
+            )
         if self.psi is not None:
             weight = 1.0 if self.chi is None else self.chi(Y)
             return self.psi(Y) - weight * r
@@ -193,16 +202,16 @@ def verify(statistic: Statistic, Y: FloatArray) -> None:
     for name, function in parts.items():
         here = function(Y)
         if not np.all(np.isfinite(here)):
-            bad = Y[int(np.flatnonzero(~np.isfinite(here))[0])]
-            raise ValueError(f"{name} must be finite, got a non-finite value at y = {bad.tolist()}")
+            bad = _check.shown(Y[int(np.flatnonzero(~np.isfinite(here))[0])].tolist())
+            raise ValueError(f"{name} must be finite, got a non-finite value at y = {bad}")
         size = np.maximum(np.abs(here), np.max(np.abs(here), initial=0.0) * 1e-6)
         for other in (flipped, shuffled):
             wrong = np.abs(function(other) - here) > 1e-7 * size
             if np.any(wrong):
-                bad = Y[int(np.flatnonzero(wrong)[0])]
+                bad = _check.shown(Y[int(np.flatnonzero(wrong)[0])].tolist())
                 raise ValueError(
                     f"{name} must not depend on the order of the observations, "
-                    f"got another value after permuting y = {bad.tolist()}"
+                    f"got another value after permuting y = {bad}"
                 )
     if statistic.chi is not None and float(np.mean(statistic.chi(Y))) <= 0.0:
         raise ValueError(

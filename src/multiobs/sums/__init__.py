@@ -1,6 +1,6 @@
 """The one sum over tuples, how it is formed, and everything that is read off it."""
 
-from multiobs.sums import leaves, moments, overlaps, pooling, scores, series
+from multiobs.sums import doors, leaves, moments, overlaps, pooling, scores, series
 from multiobs.sums.contraction import (
     LIMIT,
     Plan,
@@ -26,6 +26,7 @@ __all__ = [
     "Pooled",
     "contract",
     "contract_all",
+    "doors",
     "enumerate_tuples",
     "features_of",
     "leaves",

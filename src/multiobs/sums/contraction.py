@@ -6,10 +6,11 @@ branch of :func:`plan` returns the same array; a kernel without a fast branch is
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
+from multiobs import _check
 from multiobs._progress import progress
 from multiobs._types import FloatArray, IntArray
 from multiobs.native import loader
@@ -18,9 +19,11 @@ from multiobs.statistics.kernels import (
     Kernel,
     Monomials,
     OrderStatistic,
+    refuse_no_kernel,
     same_category,
 )
 from multiobs.sums import moments
+from multiobs.sums.doors import read_rows, refuse_no_tuples
 from multiobs.sums.features import Affine, Features, Lifted, split_constants
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
 from multiobs.sums.programs import running_sums
@@ -52,6 +55,7 @@ FEW_IN_NUMPY = 20_000  # the same without the compiled loops
 LIMIT = 200_000_000  # tuples that are enumerated without being asked twice
 CROWDED = 5_000_000  # tuples that are listed where power sums would cancel
 SAFE_OBSERVATIONS = 12  # of a tuple: power sums over as few rows keep nine digits
+MOST_ENTRIES = 100_000_000  # of a tensor
 POWER_ROWS = 4096  # rows whose powers are held at once
 
 
@@ -109,6 +113,9 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     >>> print(plan(wide, OrderStatistic([1.0, 0, 0, 0, 0])))
     rank tree (8.325e+17 tuples): order statistics of windows need ranks, not tuples
     """
+    _refuse_other_kinds(tuples, kernel)
+    if type(k) is not int or k < 0:
+        k = _check.integer("k", k, low=0)
     count = tuples.count()
     if isinstance(tuples, Tuples):
         return Plan("list", count, "the tuples are listed already")
@@ -129,6 +136,20 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     if isinstance(kernel, OrderStatistic) and k <= 1:
         return Plan("rank tree", count, "order statistics of windows need ranks, not tuples")
     return Plan("list", count, "no faster sum is known for this kernel")
+
+
+def _refuse_other_kinds(tuples: Any, kernel: Any) -> None:
+    """Refuse what is no set of tuples or no kernel, and a kernel of other observations."""
+    if not isinstance(tuples, TupleSet):
+        refuse_no_tuples(tuples)
+    if callable(kernel) and getattr(kernel, "arity", None) == tuples.arity:
+        return
+    refuse_no_kernel("kernel", kernel)
+    if kernel.arity != tuples.arity:
+        raise ValueError(
+            f"kernel must take the {tuples.arity} observations of a tuple, got one that takes "
+            f"{kernel.arity}"
+        )
 
 
 def contract(
@@ -180,8 +201,17 @@ def contract(
     >>> contract(pairs, variance, np.ones((3, 1)), np.array([0.0, 2.0, 2.0]), 1)
     array([2.])
     """
+    _refuse_other_kinds(tuples, kernel)
+    k, limit = _check.integer("k", k, low=0), _check.integer("limit", limit, low=0)
+    if branch is not None:
+        _check.choice("branch", branch, get_args(Branch))
+    Z, y, weight = read_rows(tuples, Z, y, weight, kernel.n_columns)
+    p = Z.shape[1] if isinstance(Z, np.ndarray) else 1
+    if p**k > MOST_ENTRIES:
+        raise ValueError(f"k must give a tensor of at most {MOST_ENTRIES} numbers, got {p}^{k}")
     kernels: list[Kernel | None] = [None] * k + [kernel]
-    found = contract_all(tuples, kernels, Z, y, weight=weight, branch=branch, limit=limit)[k]
+    with _check.arithmetic("Z and y"):
+        found = contract_all(tuples, kernels, Z, y, weight=weight, branch=branch, limit=limit)[k]
     assert found is not None
     return found
 
@@ -218,7 +248,8 @@ def contract_all(
             # a test that forces a branch asks for no list
             forced: Branch | None = None if branch is None else "running sums"
             over, even = same_label(tuples, labels), kernel.among_equals
-            out[k] = contract(over, even, Z, zeros, k, weight=weight, branch=forced)
+            alone: list[Kernel | None] = [None] * k + [even]
+            out[k] = contract_all(over, alone, Z, zeros, weight=weight, branch=forced)[k]
         elif isinstance(kernel, OrderStatistic) and k <= 1 and not isinstance(Z, Lifted):
             out[k] = ranked_total(tuples, kernel, Z, labels[:, 0], k, weight)
         else:
