@@ -138,7 +138,18 @@ def test_rows_outside_the_range_of_the_fit_are_said(
     run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
     new.write_text("x\n0.5\n7\n")
     _, _, err = run(capsys, "predict", model, new, "-o", tmp_path / "out.csv")
-    assert "1 row have 'x' outside the range" in err
+    assert "1 row has 'x' outside the range" in err
+
+
+def test_a_prediction_that_is_no_number_is_refused(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, new, out = tmp_path / "m.json", tmp_path / "new.csv", tmp_path / "out.csv"
+    run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
+    new.write_text("x\n0.5\n\n1e308\n")
+    code, _, err = run(capsys, "predict", model, new, "-o", out)
+    assert (code, out.exists()) == (1, False)
+    assert "in row 2: its x is too far from the fit" in err
 
 
 def test_a_pipe_from_fit_to_predict(

@@ -180,13 +180,13 @@ def _by_parts(work: Work) -> Done:
             if table.num_rows == 0:
                 continue
             rows = rows_of(table, source.name, wanted, first)
-            first += table.num_rows
+            before, first = first, first + table.num_rows
             if rows.size == 0:
                 continue
             check_kinds(stored, rows)
             _check_whole(rows)
             used += rows.size
-            added = predicted(stored, rows, work.level)
+            added = predicted(stored, rows, work.level, before)
             columns = tuple(added)
             write(_with_columns(table, rows, added))
             for name, count in outside(stored, rows).items():
@@ -270,20 +270,40 @@ def check_kinds(stored: "StoredModel", rows: "Rows") -> None:
             )
 
 
-def predicted(stored: "StoredModel", rows: "Rows", level: float) -> dict[str, Any]:
-    """New columns by name: the statistic, and its limits where the model has them."""
+def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0) -> dict[str, Any]:
+    """New columns by name: the statistic, and its limits where the model has them.
+
+    Parameters
+    ----------
+    stored : StoredModel
+        The model.
+    rows : Rows
+        Where to predict.
+    level : float
+        Coverage of the limits.
+    before : int
+        Rows of the file that come before these, for messages.
+    """
     import numpy as np
 
     name = stored.statistic.name
     n = rows.size
     values = np.empty(n)
     limits = np.empty((n, 2)) if stored.has_intervals else None
-    for start in range(0, n, CHUNK):
-        part, place = rows.X.iloc[start : start + CHUNK], slice(start, start + CHUNK)
-        if limits is None:
-            values[place] = stored.predict(part)
-        else:
-            values[place], limits[place] = stored.with_interval(part, level)
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused below
+        for start in range(0, n, CHUNK):
+            part, place = rows.X.iloc[start : start + CHUNK], slice(start, start + CHUNK)
+            if limits is None:
+                values[place] = stored.predict(part)
+            else:
+                values[place], limits[place] = stored.with_interval(part, level)
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise Refusal(
+            f"predictions must be finite, got {values[at]} in row "
+            f"{int(np.flatnonzero(rows.kept)[at]) + 1 + before:,}: its x is too far from the fit"
+        )
     if limits is None:
         return {name: values}
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}
@@ -305,7 +325,7 @@ def notes_of(stored: "StoredModel", beyond: dict[str, int]) -> list[str]:
     """Say where x lies outside the range of the fit: a line goes on, the law may not."""
     ranges = _ranges(stored)
     found = [
-        f"{rows_text(count)} have {name!r} outside the range of the fit "
+        f"{rows_text(count)} {'has' if count == 1 else 'have'} {name!r} outside the range of the fit "
         f"({ranges[name][0]:.4g} to {ranges[name][1]:.4g}): predictions there are guesses"
         for name, count in beyond.items()
     ]
