@@ -55,10 +55,15 @@ def test_predictions_in_parts_are_those_at_once(
     monkeypatch.setattr(predict, "LARGE", 1 << 40)
     assert run(capsys, "predict", model, data, "-o", whole)[0] == said[0] == 0
     assert said[1].startswith("4,000 rows in ")
-    assert read(parts).equals(read(whole))
+    pd.testing.assert_frame_equal(read(parts), read(whole), rtol=1e-14)  # vectors end elsewhere
     assert list(read(parts).columns)[-3:] == ["variance", "variance_low", "variance_high"]
-    if suffix in (".csv", ".tsv"):
-        assert parts.read_bytes() == whole.read_bytes()
+    if suffix in (".csv", ".tsv"):  # what passes through, letter by letter
+        mark = "\t" if suffix == ".tsv" else ","
+        texts = [
+            [line.rsplit(mark, 3)[0] for line in path.read_text().splitlines()]
+            for path in (parts, whole)
+        ]
+        assert texts[0] == texts[1]
 
 
 def write(table: Any, path: Path) -> None:

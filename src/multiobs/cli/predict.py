@@ -325,8 +325,8 @@ def notes_of(stored: "StoredModel", beyond: dict[str, int]) -> list[str]:
     """Say where x lies outside the range of the fit: a line goes on, the law may not."""
     ranges = _ranges(stored)
     found = [
-        f"{rows_text(count)} {'has' if count == 1 else 'have'} {name!r} outside the range of the fit "
-        f"({ranges[name][0]:.4g} to {ranges[name][1]:.4g}): predictions there are guesses"
+        f"{rows_text(count)} {'has' if count == 1 else 'have'} {name!r} outside the range of the "
+        f"fit ({ranges[name][0]:.4g} to {ranges[name][1]:.4g}): predictions there are guesses"
         for name, count in beyond.items()
     ]
     if not stored.has_intervals:
