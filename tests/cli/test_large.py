@@ -11,15 +11,10 @@ pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
+from cli.running import run  # noqa: E402
+
 from multiobs import models, scale  # noqa: E402
-from multiobs.cli import large, main, predict, tables, writing  # noqa: E402
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
+from multiobs.cli import large, predict, tables, writing  # noqa: E402
 
 
 def frame(n: int = 4000) -> Any:

@@ -1,0 +1,90 @@
+"""What a command cannot do: one sentence, a code, and nothing written."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+from cli.running import run  # noqa: E402
+
+ENDS = {
+    "no such file": (("fit", "none.csv", "--x", "x", "--y", "y"), 3, "No such file"),
+    "no such column": (("fit", "DATA", "--x", "z", "--y", "y"), 1, "--x must name a column"),
+    "no such statistic": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "varianc"), 1, "variance"),
+    "a wrong parameter": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "ucb:-1"), 1, "positive"),
+    "no such sampler": (("fit", "DATA", "--x", "x", "--y", "y", "--sampler", "far"), 1, "nearest"),
+    "no such class": (("fit", "DATA", "--x", "x", "--y", "y", "--class", "tree"), 2, "boosting"),
+    "no such option": (("fit", "DATA", "--xx", "x"), 2, "No such option"),
+    "no y": (("fit", "DATA", "--x", "x"), 2, "--y"),
+    "one y of two": (("fit", "DATA", "--x", "x", "--y", "y", "-s", "covariance"), 2, "2 columns"),
+    "y is text": (("fit", "DATA", "--x", "x", "--y", "kind"), 1, "must hold numbers"),
+    "no model": (("predict", "DATA", "DATA"), 4, "is not a multiobs model"),
+    "out is a folder": (("fit", "DATA", "--x", "x", "--y", "y", "-o", "."), 3, "the directory"),
+    "out has no format": (("predict", "MODEL", "DATA", "-o", "out.xyz"), 2, "must end in one of"),
+    "nothing predicted": (("score", "DATA", "DATA", "--x", "x", "--y", "y"), 2, "--statistic"),
+    "not predictions": (
+        ("score", "DATA", "DATA", "-s", "variance", "--x", "x", "--y", "y"), 1, "say --column"
+    ),
+    "other format": (("fit", "DATA", "--x", "x", "--y", "y", "--format", "xls"), 2, "--format"),
+    "clusters of their own": (
+        ("fit", "DATA", "--x", "x,kind", "--y", "y", "--clusters", "kind"), 1, "another column"
+    ),
+    "a level": (("fit", "DATA", "--x", "x", "--y", "y", "--level", "95"), 1, "between 0 and 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_every_refusal_is_a_sentence_and_a_code(
+    capsys: pytest.CaptureFixture[str],
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, code, sentence = ENDS[name]
+    if "MODEL" in words:
+        run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", "m.json")
+    before = sorted(tmp_path.iterdir())
+    given = [{"DATA": str(data), "MODEL": "m.json"}.get(word, word) for word in words]
+    ended, out, err = run(capsys, *given)
+    assert ended == code
+    assert sentence in err
+    assert out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_other_columns_and_categories_than_in_the_fit(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    model, new = tmp_path / "m.json", tmp_path / "new.csv"
+    run(capsys, "fit", data, "--x", "x,kind", "--y", "y", "-o", model)
+    cases = {
+        "x,other\n1,a\n": (4, "none called 'kind'"),
+        "kind,x\na,0.5\nc,0.5\n": (1, "2 categories of the fit, got 'c' in row 2"),
+        "kind,x\na,2020-01-01\n": (4, "'x' must hold a number as in the fit, got a date"),
+        "kind,x\na,\n": (1, "--drop-missing"),
+    }
+    for text, (code, sentence) in cases.items():
+        new.write_text(text)
+        ended, _, err = run(capsys, "predict", model, new)
+        assert (ended, sentence in err) == (code, True), err
+
+
+def test_a_fit_that_does_not_converge_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path, model = tmp_path / "a.csv", tmp_path / "m.json"
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 1, 400)
+    table = pd.DataFrame({"x": x, "y": np.exp(-8 * x) * rng.normal(size=400)})
+    table.to_csv(path, index=False)
+    words = ("fit", path, "--x", "x", "--y", "y", "-s", "standard_deviation", "-o", model)
+    code, _, err = run(capsys, *words)
+    assert code == 5
+    assert "nothing was written" in err
+    assert not model.exists()
