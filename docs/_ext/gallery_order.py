@@ -5,6 +5,7 @@ from pathlib import Path
 ORDER = [
     "first_variance",
     "flight_delays",
+    "smooth",
     "scores",
     "robust_design",
     "backtest",
