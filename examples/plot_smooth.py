@@ -10,7 +10,7 @@ term has a band and a test, and a column that does not matter is smoothed away.
 # %%
 # One column
 # ----------
-# The scatter has a bump. A line cannot follow it; the smooth class finds it without being told where.
+# The scatter has a bump. A line cannot follow it; the smooth class finds it without being told.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,7 +42,7 @@ ax.legend(frameon=False)
 # %%
 # Several columns
 # ---------------
-# Effects on the log of the variance add up. The second column moves the mean only, the third nothing.
+# Effects on the log of the variance add up. Column x1 moves the mean only, column x2 nothing.
 
 X = rng.uniform(0, 1, (2000, 3))
 spread = np.exp(np.sin(6 * X[:, 0]))
