@@ -99,6 +99,7 @@ class Metasamples:
         return pd.DataFrame({**columns, "weight": self.weight, "diameter": self.diameter})
 
 
+@_check.arithmetic("X, y and sample_weight")
 def metasamples(
     X: npt.ArrayLike,
     y: npt.ArrayLike,

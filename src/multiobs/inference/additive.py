@@ -257,6 +257,8 @@ class AdditiveFit:
             raise ValueError(
                 f"R must have {b.size} columns (intercept first, then slopes), got {R.shape[1]}"
             )
+        if q.size not in (1, R.shape[0]):
+            raise ValueError(f"q must be one value or {R.shape[0]}, got {q.size}")
         return wald(b, self.coef_cov, R, np.broadcast_to(q, (R.shape[0],)), np.inf, "R b = q")
 
     @property

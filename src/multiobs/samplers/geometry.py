@@ -113,8 +113,9 @@ def column_scales(X: FloatArray, scale: Scale) -> FloatArray:
         if scale == "none" or d == 1:
             return np.ones(d)
         low, high = np.quantile(X, [0.25, 0.75], axis=0)
-        spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
-        return np.where(spread > 0, spread, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # a constant near the largest float
+            spread = np.where(high > low, (high - low) / 1.349, X.std(axis=0))
+        return np.where((spread > 0) & np.isfinite(spread), spread, 1.0)
     given = _check.numbers("scale", scale)
     if given.shape != (d,):
         raise ValueError(f"scale must be {d} positive numbers, got {_check.shown(scale)}")
