@@ -57,7 +57,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean
+.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality smooth-sim coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,12 @@ reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict
 quality: .venv/.stamp ## defaults against the oracle and all baselines on many laws
 	$(BIN)/python -m benchmarks.quality --out $(OUT)/quality
 	$(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
+
+smooth-sim: .venv/.stamp ## smooth classes against mgcv and plug-ins; 1000 data sets for their bands and tests (hours; goes on where it stopped)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth --laws final --trials 40 --out $(OUT)/smooth
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth --laws final-wide --rows 1000 --statistics variance --out $(OUT)/smooth
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth_bands --laws final --trials 1000 --out $(OUT)/smooth
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth_bands --laws final --trials 200 --rows 300 --tests --out $(OUT)/smooth
 
 coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises of the lemmas)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
