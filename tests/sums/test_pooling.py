@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multiobs import samplers, statistics
 from multiobs.samplers import Improved, Nearest
 from multiobs.statistics.kernels import Equality, Opaque, OrderStatistic, constant, moment
 from multiobs.sums.pooling import pool
@@ -151,3 +152,27 @@ def test_pooling_is_exact_for_a_constant():
     members = tuples.listed().members
     mean = np.average(found.values[:, 0], weights=found.weight)
     assert mean == pytest.approx(VARIANCE(y[members]).mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["moment", "rank", "other"])
+def test_the_leaves_of_several_trees_are_pooled_row_by_row(kind):
+    rng = np.random.default_rng(4)
+    n = 30
+    X, y = rng.random((n, 2)), rng.normal(size=n)
+    codes = rng.integers(0, 4, size=(n, 3))
+    tuples = samplers.Leaves(codes).build(X, 2, rng)
+    kernel = {
+        "moment": statistics.variance().psi,
+        "rank": statistics.gini_mean_difference().psi,
+        "other": statistics.mean_of(lambda Y: np.abs(Y[:, 0] - Y[:, 1]) ** 1.5, 2).psi,
+    }[kind]
+    found = pool(tuples, [kernel], X, y)
+    members = tuples.listed().members
+    assert len(np.unique(found.anchors)) == len(found.anchors) <= n
+    for x, weight, value, row in zip(
+        found.x, found.weight, found.values[:, 0], found.anchors, strict=True
+    ):
+        own = members[members[:, 0] == row]
+        assert weight == pytest.approx(len(own))
+        assert value == pytest.approx(kernel(y[own]).mean(), rel=1e-9)
+        np.testing.assert_allclose(x, X[own].mean(axis=(0, 1)), rtol=1e-9)

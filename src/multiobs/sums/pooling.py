@@ -127,6 +127,13 @@ def pool(
             sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, anchors, limit)
     if isinstance(tuples, Windows):
         total, x_sum, sums = _alike_in_ties(tuples, X, (total, x_sum, sums))
+    if n > tuples.n_rows:  # a row recurs, in the leaves of several trees
+        each = np.column_stack([total, x_sum, sums])
+        merged = np.zeros((tuples.n_rows, each.shape[1]))
+        for c in range(each.shape[1]):
+            merged[:, c] = np.bincount(anchors, each[:, c], tuples.n_rows)
+        total, x_sum, sums = merged[:, 0], merged[:, 1 : d + 1], merged[:, d + 1 :]
+        anchors = np.arange(tuples.n_rows)
     safe = np.where(total > 0, total, 1.0)
     x = middle + x_sum / (safe * tuples.arity)[:, None]
     return _positive(x, total, sums / safe[:, None], anchors)
@@ -172,7 +179,10 @@ def _enumerated_sums(
         w = tuple_weights(part, weight)
         values = values if w is None else values * w
         by_row += np.bincount(part.members[:, 0], weights=values, minlength=by_row.size)
-    return by_row[anchors]
+    rows, first = np.unique(anchors, return_index=True)
+    out = np.zeros(anchors.size)
+    out[first] = by_row[rows]  # a row that recurs has all of its tuples at its first place
+    return out
 
 
 def _positive(x: FloatArray, total: FloatArray, values: FloatArray, anchors: IntArray) -> Pooled:
