@@ -88,6 +88,7 @@ studies: .venv-studies/.stamp ## the four studies on real data again: tables and
 bench: .venv/.stamp ## time the fits and check them against their limits
 	$(BIN)/python -m benchmarks --out $(OUT)/bench
 	$(BIN)/python -m benchmarks.default_cost --out $(OUT)/bench/default_cost.json
+	$(BIN)/python -m benchmarks.class_cost --out $(OUT)/bench/class_cost.csv
 
 bench-scale: .venv/.stamp ## make ROWS rows (1e7) and fit them by parts: against DuckDB's sort, and a forest
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale --out $(OUT)/scale --rows $(ROWS)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit, logit
+from sklearn.linear_model import LinearRegression
 
-from multiobs import samplers, statistics
-from multiobs.inference import Skewness, limits, wald
+from multiobs import MultiObservationRegressor, samplers, statistics
+from multiobs.fit import regressor, roots
+from multiobs.inference import Skewness, bootstrap, limits, wald
 from multiobs.inference.chain import Chain, draw_in_graph
 from multiobs.inference.gradient import Gradient, inflation
 from multiobs.inference.meat import Meat, positive_part
@@ -140,3 +142,23 @@ def test_positive_part_keeps_what_is_positive():
     assert positive_part(V) is V
     bad = np.diag([4.0, -1.0])
     assert_allclose(positive_part(bad), np.diag([4.0, 0.0]), atol=1e-12)
+
+
+def test_few_newton_steps_from_the_fit_are_a_replicate_of_a_bound(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.random((200, 1))
+    y = X[:, 0] + (0.5 + X[:, 0]) * rng.normal(size=200)
+    model = MultiObservationRegressor("ucb", estimator=LinearRegression(), random_state=0)
+    result = model.fit(X, y).result_
+    fits = []
+    honest = regressor._fit_once
+    monkeypatch.setattr(regressor, "_fit_once", lambda *a: fits.append(1) or honest(*a))
+    at = np.array([[0.2], [0.8]])
+    seed = np.random.SeedSequence(0)
+    one = bootstrap.replicate(result, 20, seed, None).standard_errors(at)
+    assert len(fits) == 20 * roots.NEAR
+    whole = bootstrap.fit_regressor
+    monkeypatch.setattr(bootstrap, "fit_regressor", lambda *a: whole(*a[:3]))
+    many = bootstrap.replicate(result, 20, np.random.SeedSequence(0), None).standard_errors(at)
+    assert len(fits) > 20 * (roots.NEAR + 4)
+    np.testing.assert_allclose(one, many, rtol=0.15)

@@ -77,7 +77,7 @@ class InferenceMixin(ABC):
         method: Method = "auto",
         *,
         bias: Literal["undersmooth"] | None = None,
-        n_bootstrap: int = 200,
+        n_bootstrap: int = 100,
         clusters: ClusterLabels = None,
     ) -> FloatArray:
         """Confidence limits of the statistic at X.
@@ -96,7 +96,8 @@ class InferenceMixin(ABC):
             nearest rows), for laws whose mean or spread moves inside a neighbourhood; linear
             class only.
         n_bootstrap : int
-            Replicates of the row bootstrap, with ``estimator=`` only.
+            Replicates of the row bootstrap, with ``estimator=`` only: each costs a fit of the
+            estimator. ``n_jobs`` shares them, and a terminal shows how long is left.
         clusters : array-like (n of the fit,), "serial" or None
             Which rows depend on each other: labels of clusters (repeated measurements of one
             subject), or "serial" where rows follow each other in one column of x. ``groups`` of

@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.problem import Problem
-from multiobs.fit.roots import newton_root
+from multiobs.fit.roots import NEAR, newton_root
 from multiobs.fit.rowwise import pool_rows
 from multiobs.sums import Pooled, pool
 from multiobs.transport import LocationScale
@@ -46,7 +46,9 @@ class RegressorFit:
         return self.problem.units.outward(raw)
 
 
-def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> RegressorFit:
+def fit_regressor(
+    problem: Problem, template: Any, rng: np.random.Generator, near: Any = None
+) -> RegressorFit:
     """Fit any regressor to pooled pseudo-observations.
 
     The tuples of each anchor are one pseudo-observation, those of each row where the windows are
@@ -63,6 +65,8 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
         Cloned, never fitted itself.
     rng : Generator
         For the resample.
+    near : regressor, optional
+        A fit to nearly the same problem: a few Newton steps from it are enough.
     """
     statistic = problem.statistic
     if statistic.psi is not None:
@@ -85,7 +89,7 @@ def fit_regressor(problem: Problem, template: Any, rng: np.random.Generator) -> 
     way_back = problem.residuals.map_at(found.x, statistic.scale)
     importance = found.weight / found.weight.mean()
     if statistic.psi is None:
-        model = _fit_root(template, found, way_back, rng)
+        model = _fit_root(template, found, way_back, rng, near)
         return RegressorFit(problem, template, model, found)
     target = found.values[:, 0]
     if statistic.chi is not None:
@@ -104,7 +108,7 @@ def _pool_of(tuples: TupleSet) -> Callable[..., Pooled]:
 
 
 def _fit_root(
-    template: Any, pooled: Pooled, way_back: LocationScale, rng: np.random.Generator
+    template: Any, pooled: Pooled, way_back: LocationScale, rng: np.random.Generator, near: Any
 ) -> Any:
     fitted: list[Any] = []
 
@@ -112,7 +116,11 @@ def _fit_root(
         fitted.append(_fit_once(template, pooled.x, target, weight, rng))
         return np.asarray(fitted[-1].predict(pooled.x), dtype=np.float64)
 
-    newton_root(pooled, way_back, refit)
+    if near is None:
+        newton_root(pooled, way_back, refit)
+    else:
+        start = np.asarray(near.predict(pooled.x), dtype=np.float64).reshape(-1)
+        newton_root(pooled, way_back, refit, NEAR, way_back.inward(start))
     return fitted[-1]
 
 

@@ -14,6 +14,7 @@ from multiobs.sums import Pooled
 from multiobs.transport import LocationScale, SplinePilot, one_thread
 
 ROUNDS = 6  # of reweighting
+NEAR = 2  # steps from a fit to nearly the same observations
 SETTLED = 1e-6  # of the distance between vertex and root: no more steps are taken
 
 
@@ -22,6 +23,7 @@ def newton_root(
     way_back: LocationScale,
     refit: Callable[[FloatArray, FloatArray], FloatArray],
     rounds: int = ROUNDS,
+    start: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Step to the upper root of the pooled quadratic a r² + b r + d within a class.
 
@@ -35,6 +37,8 @@ def newton_root(
         Fits the class to targets (g,) with weights (g,) and returns its values (g,) there.
     rounds : int
         The most steps.
+    start : ndarray (g,), optional
+        Where to begin, as the statistic of residuals.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def newton_root(
         vertex = SplinePilot().fit(pooled.x, -b / (2 * curvature), weight).predict(pooled.x)
     inside = curvature * vertex**2 - d  # E[a r² + b r + d] = a (r - vertex)² - inside
     gap = float(np.sqrt(max(np.average(inside, weights=weight) / curvature, 0.0))) or 1.0
-    r, moved = vertex + gap, np.inf
+    r, moved = vertex + gap if start is None else start, np.inf
     for _ in range(rounds):
         at = np.maximum(r, vertex + 0.2 * gap)  # never near the vertex, nor at the other root
         target = at - (a * at**2 + b * at + d) / (2 * curvature * (at - vertex))

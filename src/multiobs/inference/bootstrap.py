@@ -1,7 +1,8 @@
 """Row bootstrap for any regressor: weights on rows, multiplied within tuples.
 
 Each replicate draws a weight for every row from the standard exponential law, refits the
-regressor to the pooled pseudo-observations with these weights, and reuses the tuples.  Products
+regressor to the pooled pseudo-observations with these weights, and reuses the tuples; a root-type
+statistic takes a few Newton steps from the fit, where it took many to get there.  Products
 of weights overstate the variance where few tuples share a row (sliding windows), so deviations
 are scaled such that the replicates of the *constant* fit have its exact standard error.
 """
@@ -70,7 +71,7 @@ def replicate(
     """
     seeds = seed.spawn(n_replicates)
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_one)(fit.problem, fit.template, child, dependence) for child in seeds
+        delayed(_one)(fit, child, dependence) for child in seeds
     )
     found = list(progress(work, n_replicates, "replicates"))
     constants = np.array([constant for _, constant in found])
@@ -80,11 +81,11 @@ def replicate(
 
 
 def _one(
-    problem: Problem,
-    template: Any,
+    fit: RegressorFit,
     seed: np.random.SeedSequence,
     dependence: Dependence | None,
 ) -> tuple[Any, float]:
+    problem = fit.problem
     rng = np.random.default_rng(seed)
     if dependence is None:
         weight: FloatArray = np.asarray(rng.exponential(size=problem.n_rows))
@@ -92,7 +93,7 @@ def _one(
         weight = dependence.weights(rng)
     if problem.weight is not None:
         weight = weight * problem.weight
-    fitted = fit_regressor(replace(problem, weight=weight), template, rng)
+    fitted = fit_regressor(replace(problem, weight=weight), fit.template, rng, fit.regressor)
     return fitted.regressor, _constant_fit(problem.statistic, fitted.pooled)
 
 
