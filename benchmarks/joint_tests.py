@@ -1,6 +1,6 @@
 """Size and power of tests of several hypotheses, against Wald's statistic with its size corrected.
 
-``python -m benchmarks.joint_tests --trials 40 --out docs/_static/coverage/joint_tests.csv``: one
+``python -m benchmarks.joint_tests --trials 25 --out docs/_static/coverage/joint_tests.csv``: one
 line for each number of rows and hypotheses, statistic, law of the labels and sampler, every line on
 data sets of its own; lines that the file holds already are not measured again.  Each combination is
 measured with the default sampler and three of the others in turn.  ``size`` is the share of
@@ -146,7 +146,7 @@ def write(path, lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--trials", type=int, default=25)
     parser.add_argument("--rows", type=int, nargs="*", default=list(SLOPES))
     parser.add_argument("--hypotheses", type=int, nargs="*", default=list(FEATURES))
     parser.add_argument("--out", type=Path, default=Path("out/joint_tests.csv"))
