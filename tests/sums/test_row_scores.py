@@ -4,6 +4,8 @@ import numpy as np
 
 from multiobs import samplers, statistics
 from multiobs.sums import scores
+from multiobs.sums.contraction import tuple_weights
+from multiobs.tuples import Tuples
 
 
 def test_row_scores_of_high_degree_are_listed_where_that_is_quicker(monkeypatch):
@@ -22,3 +24,9 @@ def test_row_scores_of_high_degree_are_listed_where_that_is_quicker(monkeypatch)
     running = scores.sum_scores(slope, graph, Z, y, w, None)
     assert passed
     np.testing.assert_allclose(listed, running, rtol=1e-9, atol=1e-9)
+
+
+def test_weights_of_tuples_and_of_rows_multiply():
+    part = Tuples(np.array([[0, 1], [1, 2]]), 3, None, np.array([0.5, 2.0]))
+    found = tuple_weights(part, np.array([1.0, 3.0, 5.0]))
+    np.testing.assert_allclose(found, [0.5 * 3.0, 2.0 * 15.0])
