@@ -9,7 +9,15 @@ import numpy as np
 from multiobs._check.categories import Categories
 from multiobs.estimator.selection import ClassScores
 from multiobs.fit import LinearFit, RegressorFit, StreamFit
-from multiobs.inference import AdditiveFit, Covariance, Inference
+from multiobs.inference import (
+    AdditiveFit,
+    Covariance,
+    Doubts,
+    Inference,
+    doubts_about,
+    free_rows,
+    rank_of,
+)
 from multiobs.inference.bootstrap import Replicates
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
@@ -92,9 +100,32 @@ class Fitted:
     effective: float | None = None
 
     @cached_property
+    def doubts(self) -> Doubts:
+        """Reasons to doubt the standard errors; none are looked for without the rows."""
+        result = self.result if self.unshrunken is None else self.unshrunken
+        if self.rows is not None or isinstance(result, StreamFit):
+            return Doubts()
+        return doubts_about(result.problem, n_coefficients(result))
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no row is left to estimate an error from."""
+        result = self.result
+        if self.rows is not None or isinstance(result, StreamFit):
+            return False
+        return free_rows(result.problem, n_coefficients(result)) < 1.0
+
+    @cached_property
     def inference(self) -> Inference | None:
         """Inference about a linear fit; None for another class, or where the rows are gone."""
         about = self.result if self.unshrunken is None else self.unshrunken
         if not isinstance(about, LinearFit) or (self.rows is not None and self.known is None):
             return None
         return Inference(about, self.known, by_parts=self.rows is not None)
+
+
+def n_coefficients(result: LinearFit | RegressorFit | AdditiveFit) -> float:
+    """How many coefficients were fitted, or effective degrees of freedom; at least one."""
+    if isinstance(result, AdditiveFit):
+        return result.edf
+    return rank_of(result) if isinstance(result, LinearFit) else 1.0

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
-from multiobs.estimator.messages import warn_of_few
+from multiobs.estimator.messages import warn_of_doubts, warn_of_few
 from multiobs.fit import Design, RegressorFit
 from multiobs.inference import (
     AdditiveFit,
@@ -123,11 +123,14 @@ class InferenceMixin(ABC):
         at = self._positions(X)
         if bias is not None:
             _check.choice("bias", bias, ("undersmooth",))
+        warn_of_doubts(self._fitted, clusters is None)
         result = self._fitted.result
         if isinstance(result, AdditiveFit):
             if bias is not None:
                 raise ValueError("bias must be None with smooth features or a link, got " + bias)
             self._additive(clusters)
+            if self._fitted.too_few:
+                return np.full((at.shape[0], 2), np.nan)
             return result.interval(at, level, method)
         if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval", clusters)
@@ -149,6 +152,8 @@ class InferenceMixin(ABC):
                 "predict_interval with estimator= needs the rows, which drop_rows dropped: ask for "
                 f"an interval with n_bootstrap={count} before"
             )
+        if self._fitted.too_few:
+            return np.full((at.shape[0], 2), np.nan)
         if count not in held or dependence is not None:
             found = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs, dependence)
         else:
@@ -176,6 +181,7 @@ class InferenceMixin(ABC):
         """
         rows, values = _check.finite("R", R), _check.finite("q", q).reshape(-1)
         result = self._additive(clusters)
+        warn_of_doubts(self._fitted, clusters is None)
         known = self._linear("wald_test", clusters) if result is None else result
         found = known.wald(rows, values)
         warn_of_few(found.few_rows, "the test rests")
@@ -199,6 +205,7 @@ class InferenceMixin(ABC):
         True
         """
         result = self._additive(clusters)
+        warn_of_doubts(self._fitted, clusters is None)
         if result is not None:
             return constant_test(result)
         found = self._linear("test_constant", clusters).constant()
@@ -274,6 +281,7 @@ class InferenceMixin(ABC):
             Has ``to_frame()``.
         """
         smooth = self._additive(clusters)
+        warn_of_doubts(self._fitted, clusters is None)
         if smooth is not None and smooth.linear is None:
             return self._terms(smooth)
         if smooth is not None:

@@ -125,3 +125,18 @@ def refuse_unfit(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> 
     if not statistic.trusted:
         drawn = rng.integers(0, n, size=(min(256, 4 * n), m))
         statistics.verify(statistic, rows.y[drawn])
+
+
+def warn_of_doubts(fitted: Fitted, independent: bool) -> None:
+    """Say what speaks against standard errors that are about to be claimed.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What was fitted.
+    independent : bool
+        Whether rows are taken to be independent.
+    """
+    doubts = fitted.doubts
+    for each in (*doubts.few, *(doubts.dependent if independent else ())):
+        warnings.warn(each, UserWarning, stacklevel=3)

@@ -6,6 +6,8 @@ from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.curve import Curve, CurvePart
 from multiobs.inference.deciding import RowInfluence
 from multiobs.inference.dependence import Dependence, dependence_of
+from multiobs.inference.doubts import Doubts, doubts_about
+from multiobs.inference.few_rows import free_rows
 from multiobs.inference.fitted import Inference, unit_rows
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.intervals import Method, Skewness, limits, quantile
@@ -18,7 +20,7 @@ from multiobs.inference.parts import (
     score_sums,
     variance_by_parts,
 )
-from multiobs.inference.sandwich import Covariance, covariance, hessian_of
+from multiobs.inference.sandwich import Covariance, covariance, hessian_of, rank_of
 from multiobs.inference.shares import Shares, n_packed
 from multiobs.inference.shrinking import shrink
 from multiobs.inference.summary import Summary, coefficient_table, range_of
@@ -38,6 +40,7 @@ __all__ = [
     "Curve",
     "CurvePart",
     "Dependence",
+    "Doubts",
     "Inference",
     "Leverages",
     "Method",
@@ -59,6 +62,8 @@ __all__ = [
     "leverage_sums",
     "leverages",
     "dependence_of",
+    "doubts_about",
+    "free_rows",
     "hessian_of",
     "limits",
     "n_packed",
@@ -67,6 +72,7 @@ __all__ = [
     "partial_effects",
     "quantile",
     "range_of",
+    "rank_of",
     "drawn_scores",
     "score_sums",
     "row_scores",

@@ -170,6 +170,8 @@ class Inference:
 
     def _test(self, R: FloatArray, q: FloatArray, what: str) -> TestResult:
         """Test hypotheses about the design's coefficients: one by its t, several by their score."""
+        if np.isnan(self.df):  # too few rows
+            return TestResult(what, np.nan, R.shape[0], np.nan, np.nan)
         left, sizes, right = np.linalg.svd(R, full_matrices=False)
         if np.all(sizes[1:] <= 1e-10 * sizes[0]):  # one hypothesis, however often it is stated
             R, q = sizes[:1, None] * right[:1], left[:, 0] @ q[:, None]

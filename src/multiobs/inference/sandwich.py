@@ -8,6 +8,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Problem, Risk, framed
 from multiobs.inference.dependence import Dependence
+from multiobs.inference.few_rows import free_rows
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
 from multiobs.inference.meat import Meat, positive_part
@@ -94,6 +95,9 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
     dependence : Dependence, optional
         How rows depend on each other; they are independent by default.
     """
+    if free_rows(fit.problem, rank_of(fit)) < 1.0:  # no certainty from nothing
+        unknown = np.full((fit.w.size, fit.w.size), np.nan)
+        return Covariance(unknown, unknown, np.nan, "rows", unknown)
     found = meat(gradient_of(fit))
     if dependence is not None:
         V = dependence.variance(found, fit.problem.tuples)
@@ -103,6 +107,14 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
     shares = shares_of(found)
     df = degrees_of_freedom(found, V)
     return assembled(fit, V, found.naive, df, found.kind, found.third, shares=shares)
+
+
+def rank_of(fit: LinearFit) -> float:
+    """How many coefficients the rows determine, counted only where rows are hardly more."""
+    p = fit.w.size
+    if fit.problem.n_rows > 4 * p:
+        return float(p)
+    return float(np.linalg.matrix_rank(fit.design.columns(fit.problem.X)))
 
 
 def assembled(

@@ -34,6 +34,8 @@ def shrink(known: Inference, sampler: Sampler) -> LinearFit:
         return fit
     many = fit.problem.n_rows > 2 * PROBE
     V = _errors_of_some(fit, sampler) if many else known.covariance.matrix
+    if not np.all(np.isfinite(V)):  # too few rows to say what shows an effect
+        return fit
     w = shrunk(fit.w, hessian, V, int(fit.design.intercept), fit.problem.indicators)
     return replace(fit, solution=replace(fit.solution, w=w))
 

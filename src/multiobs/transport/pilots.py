@@ -259,7 +259,8 @@ def _fit_sorted(
         if undersmooth and isinstance(model, KernelPilot):
             model = KernelPilot(model.scales, UNDERSMOOTHED)
         model.fit(*some)
-        greedy = d > 1 and model.effective_df_ > n / 4
+        # it would leave nothing of the labels, or of single ones
+        greedy = model.effective_df_ > n / 4 if d > 1 else n < 4 and model.effective_df_ > n - 1
         if not greedy:
             # of many rows only some were seen, and these hardly followed
             smooth = model if some[1].size == n else None
