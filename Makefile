@@ -57,7 +57,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality smooth-sim coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean
+.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality smooth-sim coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean growth
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ bench-scale: .venv/.stamp ## make ROWS rows (1e7) and fit them by parts: against
 
 scale-tables: .venv/.stamp ## tables of docs/guide/scaling from what bench-scale measured at several ROWS, and the simulated plans
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale_plan --measured $(OUT)/scale/scale.json --out docs/_static/performance
+
+growth: .venv/.stamp ## how time and memory grow with rows, columns, ties, groups and arity, against limits
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.growth --out $(OUT)/growth.json
 
 reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict on each claim
 	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce
