@@ -63,14 +63,15 @@ def demo(
 
     check_place(str(out / "delays.csv"))
     from multiobs.cli.demo import run
-    from multiobs.cli.session import Steps
+    from multiobs.cli.session import Steps, caught
 
-    with Steps(8) as steps:
+    said: list[str] = []
+    with Steps(8) as steps, caught(said):
         found = run(out, steps.next)
     typer.echo(f"{found.story}\n\nThe model, fitted with each of three statistics:\n")
     typer.echo("".join(f"    {line}\n" for line in found.code.splitlines()))
     typer.echo(found.table.plain() + "\n")
-    for sentence in found.where:
+    for sentence in (*found.where, *said):
         typer.echo(sentence)
 
 

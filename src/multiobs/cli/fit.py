@@ -82,9 +82,11 @@ def fit(
     if json:
         print_json({**told, "warnings": said, "model": out})
         return
+    with caught(said):
+        picture = drawn(found.model, rows, level, dependent)
     tell_warnings(said)
     on_stderr = out == "-"  # the model itself is on standard output
-    text = _text(found.model, rows, summary, drawn(found.model, rows, level, dependent))
+    text = _text(found.model, rows, summary, picture)
     typer.echo("\n".join([*found.chosen, text]), err=on_stderr)
     if out is not None and not on_stderr:
         typer.echo(f"\nthe model is in {out}")

@@ -8,7 +8,7 @@ import typer
 
 from multiobs.cli import options
 from multiobs.cli.asking import Asked, fit_table
-from multiobs.cli.session import Steps, dialect_of, print_json, tell_warnings
+from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_warnings
 
 if TYPE_CHECKING:
     from multiobs.cli.modelling import Settings
@@ -85,12 +85,14 @@ def report(
             command=shlex.join(_words(asked, settings, out, level)),
             numbers=np.flatnonzero(rows.kept) + 1,
         )
-        page = render(build(study, steps.next))
+        said = list(found.warnings)
+        with caught(said):
+            page = render(build(study, steps.next))
         write_bytes(page.encode(), out)
     if json and out != "-":
-        print_json({"out": out, "bytes": len(page.encode()), "warnings": list(found.warnings)})
+        print_json({"out": out, "bytes": len(page.encode()), "warnings": said})
         return
-    tell_warnings(found.warnings)
+    tell_warnings(said)
     if out != "-":
         typer.echo(f"the report is in {out} ({len(page.encode()) / 1e3:,.0f} kB)")
 
