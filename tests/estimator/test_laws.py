@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from tables import STATISTICS, draw_labels
 
-from multiobs import MultiObservationRegressor, metasamples, statistics
+from multiobs import MultiObservationRegressor, metasamples, scoring, statistics
 from multiobs.experiments import SCENARIOS
 from multiobs.samplers import Improved, Nearby, Nearest, Replicates, SlidingWindow
 
@@ -269,14 +269,16 @@ def test_a_random_subset_of_tuples():
     np.testing.assert_allclose(one.predict(X), whole.predict(X), atol=0.3)
 
 
-def test_score_is_minus_the_mean_loss_on_adjacent_rows():
+def test_score_is_minus_the_mean_loss_on_held_out_rows():
     rng = np.random.default_rng(23)
     X, y = rng.random((300, 1)), rng.normal(size=300)
     fitted = paper("variance", "nearby").fit(X[:200], y[:200])
     part = metasamples(X[200:], y[200:], sampler="sliding")
     psi = (part.Y[:, 0] - part.Y[:, 1]) ** 2 / 2
-    expected = -np.mean((fitted.predict(part.x) - psi) ** 2)
-    assert fitted.score(X[200:], y[200:]) == pytest.approx(expected, rel=1e-9)
+    expected = np.mean((fitted.predict(part.x) - psi) ** 2)
+    told = (X[200:], y[200:], fitted.predict(X[200:]))
+    assert scoring.score("variance", *told, transport=None) == pytest.approx(expected, rel=1e-9)
+    assert fitted.score(X[200:], y[200:]) == -scoring.score("variance", *told)
     worse = paper("variance", "nearby").fit(X[:200], 10 * y[:200])
     assert worse.score(X[200:], y[200:]) < fitted.score(X[200:], y[200:])
 

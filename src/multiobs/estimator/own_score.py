@@ -47,7 +47,10 @@ class ScoreMixin(ABC):
     def score(
         self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> float:
-        """Minus the mean loss on metasamples of adjacent rows of (X, y): larger is better.
+        """Minus the mean loss on metasamples of near rows of (X, y): larger is better.
+
+        The same as :func:`multiobs.scoring.score` with its defaults: labels are moved along a pilot
+        of their mean, so that its movement between rows does not count as spread.
 
         Parameters
         ----------
