@@ -77,9 +77,11 @@ def shared_pilots() -> Iterator[None]:
     """Fit the pilot of a data set once: all samplers move its labels along the same one."""
     fit, known = residuals.fit_pilot, dict[bytes, Any]()
 
-    def remembered(X: FloatArray, y: FloatArray, weight: FloatArray | None, *more: Any) -> Any:
-        if weight is not None or more:
-            return fit(X, y, weight, *more)
+    def remembered(
+        X: FloatArray, y: FloatArray, weight: FloatArray | None, *more: Any, **how: Any
+    ) -> Any:
+        if weight is not None or any(more) or any(how.values()):
+            return fit(X, y, weight, *more, **how)
         key = X.tobytes() + y.tobytes()
         if key not in known:
             known.clear()

@@ -11,13 +11,13 @@ def judged_labels(monkeypatch, d, statistic, transport):
     X = rng.random((200, d))
     y = 50 * X.sum(axis=1) + rng.normal(size=200)
     seen = []
-    honest = validation.empirical_risk
+    honest = validation.risk_of_loss
 
-    def spy(statistic, tuples, Z, labels, **more):
+    def spy(loss, tuples, Z, labels, **more):
         seen.append(float(np.std(labels)))
-        return honest(statistic, tuples, Z, labels, **more)
+        return honest(loss, tuples, Z, labels, **more)
 
-    monkeypatch.setattr(validation, "empirical_risk", spy)
+    monkeypatch.setattr(validation, "risk_of_loss", spy)
     MultiObservationRegressor(statistic, "nearest", transport=transport, random_state=0).fit(X, y)
     return max(seen)
 

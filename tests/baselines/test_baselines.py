@@ -111,7 +111,11 @@ def test_plug_in_survives_an_offset():
 
 
 def test_plug_in_refuses_and_marks():
-    assert math.isnan(float(plug_in("variance", [1.0, 2.0], [1.0, 0.0])))
+    with pytest.raises(ValueError, match="weights must be positive for at least 2 labels, got 1"):
+        plug_in("variance", [1.0, 2.0], [1.0, 0.0])
+    marked = plug_in("variance", [[1.0, 2.0], [1.0, 3.0]], [[1.0, 0.0], [1.0, 1.0]])
+    assert math.isnan(marked[0])
+    assert marked[1] == 2.0
     with pytest.raises(ValueError, match="weights must be nonnegative, got -1"):
         plug_in("mean", [1.0, 2.0], [1.0, -1.0])
     with pytest.raises(ValueError, match="weights must fit"):

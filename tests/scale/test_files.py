@@ -81,10 +81,12 @@ def test_scores_of_files_are_those_of_memory(statistic, kind, tmp_path, rows, ta
     found = score(reg, tmp_path / "rows.parquet", "y", **options)
     frame_of_x = pd.DataFrame({"x": x})
     tied = statistic == "ucb" and kind == "ties"  # a smooth of rows in another order: last digits
-    assert found == pytest.approx(reg.score(frame_of_x, y), rel=1e-6 if tied else 1e-9)
+    told = (statistic, frame_of_x, y, reg.predict(frame_of_x))
+    expected = -scoring.score(*told, transport=None)
+    assert found == pytest.approx(expected, rel=1e-6 if tied else 1e-9)
     found = score(reg, tmp_path / "rows.parquet", "y", sample_weight="w", **options)
     if statistic != "ucb":  # whose reference level is chosen on rows that count, here and there
-        expected = reg.score(frame_of_x, y, sample_weight=weight)
+        expected = -scoring.score(*told, transport=None, sample_weight=weight)
         assert found == pytest.approx(expected, rel=1e-9)
     assert list((tmp_path / "scratch").iterdir()) == []
 

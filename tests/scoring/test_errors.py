@@ -132,7 +132,7 @@ def test_instruments_can_be_given():
     )
     assert made.df == 2
     assert made.joint_p < made.p  # the spread grows with x, which a constant misses
-    with pytest.raises(ValueError, match="one row per row of X, 500, got 3"):
+    with pytest.raises(ValueError, match="one row per row of X, 500, got shape"):
         scoring.calibration_test("variance", x, y, 2.0, instruments=np.ones(3))
 
 

@@ -260,7 +260,7 @@ def arithmetic(what: str) -> Iterator[None]:
     Examples
     --------
     >>> with arithmetic("X and y"):
-    ...     np.linalg.inv(np.array([1e200]) ** 2 * np.zeros((1, 1)))
+    ...     raise FloatingPointError(np.array([1e200]) ** 2)
     Traceback (most recent call last):
         ...
     ValueError: X and y must be of a size whose powers a float holds, got an overflow
@@ -350,10 +350,22 @@ def validate_data(estimator: Any, /, *data: Any, **how: Any) -> Any:
     except Exception as error:
         if isinstance(error, ValueError) and _raised_in(error).startswith("sklearn."):
             raise
+        if isinstance(error, TypeError) and scikit_says(error):
+            raise
         for name, each in zip(("X", "y"), data, strict=False):  # another library's words
             if each is not None:
                 numbers(name, each)
         raise TypeError(f"X must be numbers, got {shown(data[0])}") from error
+
+
+def scikit_says(error: TypeError) -> bool:
+    """Whether scikit-learn's own sentence is clear: its conventions ask for it.
+
+    >>> scikit_says(TypeError("float() argument must be a string or a real number, not 'dict'"))
+    True
+    """
+    text = str(error)
+    return "argument must be a string or a" in text or text.lower().startswith("sparse")
 
 
 def checked_array(name: str, value: Any) -> FloatArray:

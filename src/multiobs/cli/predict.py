@@ -8,7 +8,7 @@ import typer
 
 from multiobs.cli import options
 from multiobs.cli.problems import Code, Refusal, rows_text
-from multiobs.cli.session import Steps, dialect_of, print_json, tell_warnings
+from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_warnings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -290,7 +290,8 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0
     n = rows.size
     values = np.empty(n)
     limits = np.empty((n, 2)) if stored.has_intervals else None
-    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused below
+    said: list[str] = []
+    with np.errstate(over="ignore", invalid="ignore"), caught(said):  # refused below
         for start in range(0, n, CHUNK):
             part, place = rows.X.iloc[start : start + CHUNK], slice(start, start + CHUNK)
             if limits is None:
@@ -306,6 +307,12 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0
         )
     if limits is None:
         return {name: values}
+    if said and not np.isfinite(limits).all():
+        at = int(np.argmax(~np.isfinite(limits).all(axis=1)))
+        raise Refusal(
+            f"limits must be finite, got {limits[at]} in row "
+            f"{int(np.flatnonzero(rows.kept)[at]) + 1 + before:,}: {said[0]}"
+        )
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}
 
 

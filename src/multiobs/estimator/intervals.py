@@ -227,10 +227,10 @@ class InferenceMixin(ABC):
         >>> from multiobs import MultiObservationRegressor
         >>> x = np.linspace(0, 1, 500)[:, None]
         >>> y = np.random.default_rng(0).normal(size=500)
-        >>> y[100] = 30.0
-        >>> found = MultiObservationRegressor("variance").fit(x, y).influential_rows([[0.2]])
+        >>> y[250] = 20.0
+        >>> found = MultiObservationRegressor("variance").fit(x, y).influential_rows([[0.5]])
         >>> int(found.rows[0]), bool(found.share[0] > 0.9)
-        (100, True)
+        (250, True)
         """
         known = self._linear("influential_rows")
         rows = known.fit.problem.X

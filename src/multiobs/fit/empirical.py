@@ -47,6 +47,7 @@ def empirical_risk(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from multiobs.statistics import variance
     >>> from multiobs.tuples import Tuples
     >>> pair = Tuples(np.array([[0, 1]]), rows=2)

@@ -40,9 +40,9 @@ class RowInfluence:
     >>> found = influence_of(np.array([[1.0], [-1.0], [4.0]]), np.eye(1), most=2)
     >>> print(found)
     row   share
-      2  88.9 %
-      0   5.6 %
-    as uneven as 1.3 rows with equal shares
+    2    88.9 %
+    0     5.6 %
+    as uneven as 1.26 rows with equal shares
     """
 
     rows: IntArray

@@ -42,9 +42,9 @@ def score(
 ) -> float:
     """Minus the mean loss of a model on adjacent rows of files of any size: larger is better.
 
-    Minus :func:`multiobs.scoring.score` of the same rows in memory: no metasample crosses a
-    category, and the reference level of a root-type loss (upper confidence bound) is chosen on a
-    sample.
+    Minus :func:`multiobs.scoring.score` of the same rows in memory with ``transport=None``: labels
+    stay where they are, since rows of many are near. No metasample crosses a category, and the
+    reference level of a root-type loss (upper confidence bound) is chosen on a sample.
 
     Parameters
     ----------
@@ -72,7 +72,10 @@ def score(
     >>> table = pa.table({"x": x, "y": rng.normal(size=2000)})
     >>> reg = fit(table, "x", "y", transport=None, errors=False)
     >>> found = score(reg, table, "y")
-    >>> bool(np.isclose(found, reg.score(table.select(["x"]).to_pandas(), table["y"].to_numpy())))
+    >>> from multiobs import scoring
+    >>> rows = table.select(["x"]).to_pandas(), table["y"].to_numpy()
+    >>> inside = scoring.score("variance", *rows, reg.predict(rows[0]), transport=None)
+    >>> bool(np.isclose(found, -inside))
     True
     """
     columns = tuple(str(name) for name in model.feature_names_in_)
