@@ -43,3 +43,15 @@ def progress(
         if written:
             sys.stderr.write("\r" + " " * 80 + "\r")
             sys.stderr.flush()
+
+
+def as_they_come(kind: str = "generator") -> str:
+    """Return what joblib's ``return_as`` may be: a list where the backend has no generators.
+
+    >>> as_they_come()
+    'generator'
+    """
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return kind if backend.supports_return_generator else "list"  # Dask's had none at first

@@ -45,8 +45,10 @@ def test_other_rows_of_the_same_shape_are_read_again(kind, tmp_path, monkeypatch
     where = dict(scratch=tmp_path / "scratch", keep=True)
     pq.write_table(frame_of(), path)
     first = fit(sources(kind, path), "x", "y", **OPTIONS, **where)
+    known = kind != "dask" or getattr(sources(kind, path), "expr", None) is not None
     with monkeypatch.context() as patched:
-        patched.setattr(runs_module, "_sort", lambda *a: pytest.fail("sorted again"))
+        if known:  # keys of Dask's older frames say nothing about the rows
+            patched.setattr(runs_module, "_sort", lambda *a: pytest.fail("sorted again"))
         again = fit(sources(kind, path), "x", "y", **OPTIONS, **where)
     assert np.array_equal(again.coef_, first.coef_)
     size = path.stat().st_size

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from multiobs import _check
+from multiobs._progress import as_they_come
 from multiobs.experiments.methods import method
 from multiobs.experiments.scenarios import scenario
 from multiobs.experiments.store import Cell, Outcome, ResultsStore
@@ -143,5 +144,5 @@ def _compute(blocks: list[Block], seed: int, workers: int) -> Iterator[tuple[Blo
     # In order is second best: a finished block then waits in memory for a slower one before it.
     recent = tuple(map(int, joblib.__version__.split(".")[:2])) >= (1, 4)
     how = "generator_unordered" if recent else "generator"
-    parallel = Parallel(n_jobs=workers, batch_size=1, return_as=how)
+    parallel = Parallel(n_jobs=workers, batch_size=1, return_as=as_they_come(how))
     yield from parallel(delayed(run_block)(block, seed) for block in blocks)

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from joblib import Parallel, delayed
 
-from multiobs._progress import progress
+from multiobs._progress import as_they_come, progress
 from multiobs._types import FloatArray
 from multiobs.fit import Problem, RegressorFit, fit_regressor
 from multiobs.inference.dependence import Dependence
@@ -70,7 +70,7 @@ def replicate(
         How rows depend on each other: those of one unit are weighted alike.
     """
     seeds = seed.spawn(n_replicates)
-    work = Parallel(n_jobs=n_jobs, return_as="generator")(
+    work = Parallel(n_jobs=n_jobs, return_as=as_they_come())(
         delayed(_one)(fit, child, dependence) for child in seeds
     )
     found = list(progress(work, n_replicates, "replicates"))

@@ -263,8 +263,10 @@ def _source(source: Any, most: int, stamp: str = "") -> Source:
         return Source((QueryPart("query", source, tuple(schema.names), rows),), schema)
     if is_dask_frame(source):
         pieces = zip(source.to_delayed(), source.__dask_keys__(), strict=True)
+        # Keys of Dask's older frames, which have no expression, do not tell that a file changed.
+        once = "" if getattr(source, "expr", None) is not None else secrets.token_hex(8)
         parts = tuple(
-            DelayedPart(f"partition {i}", piece, str(name))
+            DelayedPart(f"partition {i}", piece, f"{name}{once}")
             for i, (piece, name) in enumerate(pieces)
         )
         return Source(parts, pa.Schema.from_pandas(source._meta, preserve_index=False))
