@@ -122,7 +122,7 @@ test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the pac
 	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS) tests # doctests show numbers as numpy 2 writes them
 
 test-core: .venv-core/.stamp ## the tests without any optional package
-	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors
+	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors --ignore=src/multiobs/scale
 
 browser: .venv/.stamp ## read the report in headless Chromium (installs Debian's if it is missing)
 	@command -v chromium chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver fonts-dejavu-core; }
