@@ -50,7 +50,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_bar_while_it_works_and_the_answer_after(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
-    child = spawn("fit", data, "--x", "x", "--y", "y", "-o", model)
+    slow = ("--x", "x", "--x", "z", "--class", "smooth")  # longer than the bar takes to appear
+    child = spawn("fit", data, *slow, "--y", "y", "-o", model)
     child.expect("fitting 3,000 rows")
     child.expect("What was chosen, and why")
     child.expect("the model is in")
