@@ -4,24 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from scored_rows import rows, truth_of
 
 from multiobs import scoring, statistics
-from multiobs.experiments.scenarios import SCENARIOS
 from multiobs.scoring._errors import _newey_west, shared
 from multiobs.scoring._heldout import held_out
-
-UCB = statistics.ucb(2.0)
-
-
-def rows(n, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=n)
-    return x, 1.0 + np.sin(6 * x) + (1 + x) * rng.normal(size=n)
-
-
-def truth_of(name):
-    law = SCENARIOS[name]
-    return law, getattr(statistics, law.statistic)(**law.parameters)
 
 
 def overlap_loop(u, members):

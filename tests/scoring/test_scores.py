@@ -3,25 +3,12 @@
 import numpy as np
 import pytest
 from scipy import integrate
+from scored_rows import UCB, rows, truth_of
 from sklearn.ensemble import GradientBoostingRegressor
 
 from multiobs import baselines, scoring, statistics
-from multiobs.experiments.scenarios import SCENARIOS
 from multiobs.scoring._heldout import held_out
 from multiobs.scoring._losses import fixed_loss
-
-UCB = statistics.ucb(2.0)
-
-
-def rows(n, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=n)
-    return x, 1.0 + np.sin(6 * x) + (1 + x) * rng.normal(size=n)
-
-
-def truth_of(name):
-    law = SCENARIOS[name]
-    return law, getattr(statistics, law.statistic)(**law.parameters)
 
 
 def loop_score(x, y, r, m, loss):
