@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose
+from scipy import stats
 from shared_labels import STATISTICS, rows
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -87,6 +88,14 @@ def test_interval_matches_coefficients_and_level():
     found = model.predict_interval([[0.5]])[0]
     wide = model.predict_interval([[0.5]], level=0.99)[0]
     assert wide[0] < found[0] < found[1] < wide[1]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999, 1 - 1e-9])
+def test_quantiles_of_many_degrees_of_freedom_are_those_of_t(level):
+    df = np.concatenate([np.geomspace(0.5, 1e12, 1001), [np.inf]])
+    assert_allclose(quantile(level, df), stats.t.ppf(0.5 + level / 2, df), rtol=1e-12)
+    for each in (3.0, 1e5, np.inf):  # one number as well
+        assert_allclose(quantile(level, each), stats.t.ppf(0.5 + level / 2, each), rtol=1e-12)
 
 
 def test_positive_statistics_stay_positive():
