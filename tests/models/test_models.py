@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +274,18 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"a": 1}')
     with pytest.raises(ModelFileError, match="is not a multiobs model"):
         models.load(tmp_path / "other.json")
+
+
+def test_a_stored_line_predicts_without_scikit_learn(tmp_path: Path) -> None:
+    """Its imports would cost more than the predictions of a million rows."""
+    path = tmp_path / "model.json"
+    models.save(fitted("variance"), path)
+    program = (
+        "import sys; from multiobs import models; stored = models.load(sys.argv[1]); "
+        "stored.predict_interval([[0.5, 0.5]]); "
+        "sys.exit(str({'sklearn', 'scipy.stats', 'pandas', 'joblib'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+    )
+    assert run.stderr.strip() == "set()"

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.preprocessing import FunctionTransformer
 
 from multiobs import scoring
 from multiobs._check.rows import Rows
@@ -108,6 +106,10 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     >>> [each.name for each in candidates(statistics.variance(), 1, 1000)]
     ['constant', 'line', 'smooth', 'boosting']
     """
+    # Imported here: a fit whose class is given needs neither.
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.preprocessing import FunctionTransformer
+
     flat = FunctionTransformer(_flat, check_inverse=False, feature_names_out=_flat_name)
     found = [Candidate("constant", features=flat), Candidate("line", LINE)]
     if statistic.psi is not None or statistic.parts is not None:

@@ -6,7 +6,6 @@ from typing import Any, final
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 
 from multiobs._types import FloatArray
 from multiobs.sums.contraction import Affine, Features, Lifted
@@ -108,7 +107,11 @@ def make_design(features: Any, X: FloatArray, intercept: bool) -> Design:
     intercept : bool
         Whether the class contains the constants.
     """
-    transformer = None if features is None else clone(features).fit(X)
+    transformer = None
+    if features is not None:
+        from sklearn.base import clone  # here: a stored line predicts without scikit-learn
+
+        transformer = clone(features).fit(X)
     bare = Design(transformer, np.zeros(1), np.ones(1), intercept=False)
     raw = bare.raw(X)
     low, high = raw.min(axis=0), raw.max(axis=0)

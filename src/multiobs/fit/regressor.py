@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.problem import Problem
@@ -127,6 +124,10 @@ def _fit_root(
 def _fit_once(
     template: Any, x: FloatArray, target: FloatArray, weight: FloatArray, rng: np.random.Generator
 ) -> Any:
+    from sklearn.base import clone  # here: a stored line predicts without scikit-learn
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
     model = clone(template)
     if isinstance(model, Pipeline):
         last, name = model.steps[-1][1], f"{model.steps[-1][0]}__sample_weight"

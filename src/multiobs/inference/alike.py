@@ -12,7 +12,7 @@ from math import gcd
 from typing import final
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from scipy.interpolate import BSpline
 
 from multiobs._types import FloatArray, IntArray
@@ -217,6 +217,6 @@ def _certain_share(excess: FloatArray, size: FloatArray) -> float | None:
     for lag in range(1, LAGS + 1):
         noise += 2.0 * (1.0 - lag / (LAGS + 1.0)) * float(moved[lag:] @ moved[:-lag])
     share = float(excess.mean()) / level
-    if share < MATERIAL or excess.sum() < stats.norm.isf(SURE) * np.sqrt(max(noise, 0.0)):
+    if share < MATERIAL or excess.sum() < -special.ndtri(SURE) * np.sqrt(max(noise, 0.0)):
         return None
     return share

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from multiobs._progress import as_they_come, progress
 from multiobs._types import FloatArray
@@ -69,6 +68,8 @@ def replicate(
     dependence : Dependence, optional
         How rows depend on each other: those of one unit are weighted alike.
     """
+    from joblib import Parallel, delayed  # here: intervals of a stored line need none
+
     seeds = seed.spawn(n_replicates)
     work = Parallel(n_jobs=n_jobs, return_as=as_they_come())(
         delayed(_one)(fit, child, dependence) for child in seeds

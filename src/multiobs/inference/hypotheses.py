@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from multiobs._types import FloatArray
 from multiobs.inference.deciding import RowInfluence
@@ -79,7 +79,7 @@ def wald(
     rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
     inverse = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
     value = float(scaled @ inverse @ scaled) / rank
-    return TestResult(what, value, rank, df, float(stats.f.sf(value, rank, df)))
+    return TestResult(what, value, rank, df, float(special.fdtrc(rank, df, max(value, 0.0))))
 
 
 def varying_directions(Z: FloatArray) -> FloatArray:

@@ -173,6 +173,7 @@ def _t_quantile(share: float, df: FloatArray) -> FloatArray:
     ]
     few = 300.0 * (1.0 + z**2)
     many = df > few
-    found = np.asarray(np.polynomial.polynomial.polyval(1.0 / np.where(many, df, few), terms))
+    inverse = 1.0 / np.where(many, df, few)
+    found: FloatArray = np.asarray(np.polynomial.polynomial.polyval(inverse, terms), np.float64)
     found[~many] = special.stdtrit(df[~many], share)
     return found

@@ -16,7 +16,7 @@ grow with what they are to detect, which costs most of the power.  Their varianc
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk, risk_of
@@ -73,7 +73,7 @@ def score_test(
     if dependence is None:
         u = influences(row_scores(found, fit.problem.tuples), fit.problem.tuples).rows
         few = _few_rows(u @ side.T / size, inner)
-    chance = float(stats.chi2.sf(value, rank))
+    chance = float(special.chdtrc(rank, max(value, 0.0)))
     return TestResult(what, value / rank, rank, np.inf, chance, few_rows=few)
 
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any, final
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from multiobs._tables import aligned
 from multiobs._types import FloatArray
@@ -133,7 +133,7 @@ def coefficient_table(
     error = np.sqrt(np.maximum(np.diag(cov), 0.0))
     with np.errstate(all="ignore"):
         t = estimate / error
-    p = 2.0 * stats.t.sf(np.abs(t), df)
+    p = 2.0 * special.stdtr(df, -np.abs(t))
     q = quantile(level, df)
     return np.stack([estimate, error, t, p, estimate - q * error, estimate + q * error], axis=1)
 

@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check
 from multiobs._files import as_path, beside
 from multiobs._types import FloatArray
 from multiobs._version import __version__
-from multiobs.estimator import ClusterLabels, MultiObservationRegressor
 from multiobs.fit import LabelUnits, LinearFit, RegressorFit, StreamFit
 from multiobs.inference import (
     AdditiveFit,
@@ -51,13 +49,16 @@ from multiobs.models.container import (
 from multiobs.models.stored import StoredModel
 from multiobs.statistics import Statistic
 
+if TYPE_CHECKING:  # reading a file needs neither the estimator nor scikit-learn
+    from multiobs.estimator import ClusterLabels, MultiObservationRegressor
+
 
 def save(
-    model: MultiObservationRegressor,
+    model: "MultiObservationRegressor",
     path: str | os.PathLike[str],
     *,
     notes: Mapping[str, Any] | None = None,
-    clusters: ClusterLabels = None,
+    clusters: "ClusterLabels" = None,
     n_bootstrap: int = 0,
 ) -> None:
     """Write a fitted model: what prediction and intervals need, and none of the rows.
@@ -133,10 +134,10 @@ def load(path: str | os.PathLike[str]) -> StoredModel:
 
 
 def dumps(
-    model: MultiObservationRegressor,
+    model: "MultiObservationRegressor",
     *,
     notes: Mapping[str, Any] | None = None,
-    clusters: ClusterLabels = None,
+    clusters: "ClusterLabels" = None,
     n_bootstrap: int = 0,
 ) -> bytes:
     """Return the bytes of the file that :func:`save` writes.
@@ -156,6 +157,10 @@ def dumps(
     >>> type(dumps(model)).__name__
     'bytes'
     """
+    from sklearn.utils.validation import check_is_fitted
+
+    from multiobs.estimator import MultiObservationRegressor
+
     if not isinstance(model, MultiObservationRegressor):
         raise TypeError(
             f"model must be a fitted MultiObservationRegressor, got {_check.shown(model)}"
@@ -253,7 +258,7 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
 
 
 def _class_to(
-    model: MultiObservationRegressor, clusters: ClusterLabels, n_bootstrap: int
+    model: "MultiObservationRegressor", clusters: "ClusterLabels", n_bootstrap: int
 ) -> tuple[dict[str, Any], int]:
     """The fitted class, and the first version of the format that knows it."""
     result, fitted = model.result_, model._fitted

@@ -120,10 +120,10 @@ def categories_from(fields: Fields, columns: int) -> Categories:
 
 def transformer_to(transformer: Any, columns: int) -> dict[str, Any]:
     """Describe a fitted transformer, the usual ones by their parameters alone."""
-    from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
-
     if transformer is None:
         return {"kind": "none"}
+    from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+
     if type(transformer) is SplineTransformer and transformer.extrapolation != "periodic":
         d = transformer.degree
         knots = np.stack([each.t[d : each.t.size - d] for each in transformer.bsplines_], axis=1)
@@ -149,11 +149,11 @@ def transformer_to(transformer: Any, columns: int) -> dict[str, Any]:
 
 def transformer_from(fields: Fields, columns: int) -> Any:
     """Return the fitted transformer that a file describes."""
-    from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
-
     kind = fields.text("kind")
     if kind == "none":
         return None
+    from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+
     try:
         if kind == "spline":
             knots = fields.array("knots", None, columns)

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from multiobs import _check, scoring
+from multiobs import _check
 from multiobs._check.categories import Categories
 from multiobs._types import FloatArray
 from multiobs.inference import Method, Summary, TermSummary
@@ -114,5 +114,7 @@ class StoredModel:
 
     def score(self, X: Any, y: npt.ArrayLike) -> float:
         """Minus the mean loss on metasamples of adjacent rows: larger is better."""
+        from multiobs import scoring  # here: prediction needs no scikit-learn
+
         positions = self.positions(X)
         return -scoring.score(self.statistic, positions, y, self.predict(X))
