@@ -49,7 +49,7 @@ CASES = [
     ),
     Case(
         "ggplot2", "economics", ("date",), "psavert", ("--clusters", "serial"), dates=("date",),
-        says=("date (date)", "shared labels, by lags of x", "date = 1975-05-01"),
+        says=("date (date)", "shared labels, by low frequencies in x", "date = 1975-05-01"),
     ),
     Case(
         "AER", "CPS1985", ("education", "occupation"), "wage", ("-s", "minvar:2"),

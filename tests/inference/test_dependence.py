@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import PolynomialFeatures
 
-from multiobs import MultiObservationRegressor, samplers
+from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference.dependence import Clusters, Serial, dependence_of
+from multiobs.inference.gradient import Gradient
+from multiobs.inference.influence import contributions
+from multiobs.statistics.kernels import constant
+from multiobs.sums.scores import Slope
 
 
 def test_clusters_of_one_row_least_squares_are_textbook_errors():
@@ -22,6 +27,7 @@ def test_clusters_of_one_row_least_squares_are_textbook_errors():
     leverage = np.einsum("ia,ab,ib->i", Z, inverse, Z)
     u = Z * (residual / np.sqrt(1 - leverage))[:, None]
     sums = np.array([u[codes == c].sum(axis=0) for c in range(12)])
+    sums = sums - sums.mean(axis=0)
     expected = inverse @ (sums.T @ sums) @ inverse * 12 / 11
     found = model.summary(clusters=codes)
     assert_allclose(found.table[:, 1], np.sqrt(np.diag(expected)), rtol=1e-6)
@@ -32,18 +38,127 @@ def test_clusters_of_one_row_least_squares_are_textbook_errors():
     assert_allclose(model.summary(clusters=names).table, found.table)
 
 
-def test_serial_sums_are_newey_and_west():
+def test_serial_sums_are_squares_of_the_first_cosines():
     rng = np.random.default_rng(1)
-    place, u = rng.uniform(size=(50, 1)), rng.normal(size=(50, 2))
+    place, u = rng.uniform(size=(60, 1)), rng.normal(size=(60, 2))
     serial = dependence_of("serial", place)
-    s, lags = u[np.argsort(place[:, 0])], serial.lags
+    df = int(serial.df(2))
+    assert df == int(0.4 * 60 ** (2 / 3))
+    rank = np.argsort(np.argsort(place[:, 0])) + 0.5
     expected = np.zeros((2, 2))
-    for i in range(50):
-        for j in range(50):
-            weight = max(1 - abs(i - j) / (lags + 1), 0.0)
-            expected += weight * np.outer(s[i], s[j])
-    assert_allclose(serial.outer(u), expected)
-    assert lags == 2 * int(4 * 0.5 ** (2 / 9))
+    for j in range(1, df + 2):
+        wave = np.sqrt(2.0) * np.cos(np.pi * j * rank / 60) @ u
+        expected += np.outer(wave, wave) / df
+    assert_allclose(serial.outer(u, 2), expected)
+
+
+def test_rows_at_equal_x_have_no_order():
+    rng = np.random.default_rng(2)
+    place, u = rng.integers(20, size=(300, 1)).astype(float), rng.normal(size=(300, 1))
+    order = np.lexsort([u[:, 0]])
+    found, sorted_ = dependence_of("serial", place), dependence_of("serial", place[order])
+    assert_allclose(found.outer(u, 1), sorted_.outer(u[order], 1))
+    assert found.df(1) < 0.4 * 20 ** (2 / 3) + 1e-9  # twenty places, not three hundred
+
+
+@pytest.mark.parametrize(
+    ("sampler", "arity"),
+    [
+        (samplers.SlidingWindow(), 2),
+        (samplers.Adjacent(7), 3),
+        (samplers.Nearest(n_neighbors=5), 2),
+        (samplers.Disjoint(), 4),
+    ],
+)
+def test_contributions_undo_the_sums_over_tuples(sampler, arity):
+    """Labels whose tuples have the score Σ h_j: the rows get κ_i h_i back where h is smooth."""
+    tuples = sampler.build(np.arange(40.0)[:, None], arity, np.random.default_rng(0))
+    h = np.cos(np.pi * (np.arange(40) + 0.5) / 40)[:, None]
+    members = tuples.listed().members
+    g, counts = np.zeros((40, 1)), np.zeros(40)
+    for t in members:
+        g[t] += h[t].sum()
+        counts[t] += 1
+    slope = Slope.of(constant(1.0, tuples.arity))
+    gradient = Gradient(slope, tuples, np.ones((40, 1)), np.zeros(40), np.ones(1), None, 1)
+    found = contributions(g, gradient)
+    assert_allclose(found[:, 0], counts * h[:, 0], atol=0.15 * counts.max())
+    assert_allclose(h[:, 0] @ found[:, 0], h[:, 0] @ (counts * h[:, 0]), rtol=0.02)
+
+
+def switching_rows(seed, n=400, length=10):
+    """A spread that stays for ten rows; on average the variance is one everywhere."""
+    rng = np.random.default_rng(seed)
+    kept = np.repeat(rng.choice([0.1, 1.9], size=n // length + 2), length)
+    scale = kept[int(rng.integers(length)) :][:n]
+    return np.sort(rng.uniform(size=n))[:, None], np.sqrt(scale) * rng.normal(size=n)
+
+
+SERIAL = [
+    ("variance", samplers.SlidingWindow()),
+    ("variance", samplers.Adjacent(12)),
+    ("variance", samplers.Disjoint()),
+    (statistics.minvar(3), samplers.Adjacent(12)),
+]
+
+
+def serial_widths(statistic, sampler, seeds):
+    """Width of plain and serial intervals at 0.5, over that of the simulated spread."""
+    centres, plain, robust = [], [], []
+    for seed in seeds:
+        x, y = switching_rows(seed)
+        model = MultiObservationRegressor(statistic, sampler, transport=None, alpha=0.0).fit(x, y)
+        centres.append(model.predict([[0.5]])[0])
+        plain.append(np.ptp(model.predict_interval([[0.5]], method="linear")))
+        robust.append(np.ptp(model.predict_interval([[0.5]], method="linear", clusters="serial")))
+    df = dependence_of("serial", x).df(2)
+    spread = 2 * np.std(centres)
+    limits = stats.norm.ppf(0.975), stats.t.ppf(0.975, df)
+    return [
+        float(np.sqrt(np.mean(np.square(each))) / (spread * limit))
+        for each, limit in zip((plain, robust), limits, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("statistic", "sampler"), SERIAL)
+def test_serial_errors_have_the_size_of_the_simulated_spread(statistic, sampler):
+    plain, robust = serial_widths(statistic, sampler, range(60))
+    assert plain < 0.85
+    assert 0.8 < robust < 1.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statistic", "sampler"), SERIAL)
+def test_serial_errors_at_length(statistic, sampler):
+    _, robust = serial_widths(statistic, sampler, range(1000, 1600))
+    assert 0.88 < robust < 1.06
+
+
+def test_the_serial_bootstrap_has_the_size_of_the_simulated_spread():
+    centres, robust = [], []
+    for seed in range(30):
+        x, y = switching_rows(seed)
+        sampler = samplers.Adjacent(12)
+        model = MultiObservationRegressor(
+            "variance", sampler, estimator=LinearRegression(), transport=None, random_state=0
+        ).fit(x, y)
+        centres.append(model.predict([[0.5]])[0])
+        limits = model.predict_interval([[0.5]], n_bootstrap=15, clusters="serial", method="linear")
+        robust.append(np.ptp(limits))
+    spread = np.std(centres) * 2 * 1.96
+    assert 0.75 * spread < np.sqrt(np.mean(np.square(robust))) < 1.3 * spread
+
+
+def test_joint_tests_of_dependent_rows_need_more_units_than_hypotheses():
+    x, y = switching_rows(0, n=200)
+    make = PolynomialFeatures(4, include_bias=False)
+    model = MultiObservationRegressor("variance", "sliding", features=make, transport=None)
+    model.fit(x, y)
+    found = model.test_constant(clusters="serial")
+    assert found.df_denom == dependence_of("serial", x).df(1) - 3
+    assert 0 < found.p_value < 1
+    few = model.test_constant(clusters=np.arange(200) // 50)
+    assert np.isnan(few.p_value)
 
 
 def clustered_rows(seed, size=6, count=80):
@@ -133,3 +248,5 @@ def test_weights_are_alike_inside_a_unit():
     drawn = serial.weights(rng)
     assert drawn.shape == (200,)
     assert np.mean(np.diff(drawn) == 0) > 0.7
+    tied = Serial(np.arange(200) // 7).weights(rng)
+    assert np.all(tied[:196].reshape(28, 7) == tied[:196:7, None])

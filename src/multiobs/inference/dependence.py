@@ -5,8 +5,17 @@ contributes, :math:`u_i` (:mod:`multiobs.inference.influence`), is summed within
 
 .. math:: V = \frac{C}{C-1} \sum_c \Big(\sum_{i \in c} u_i\Big)\Big(\sum_{i \in c} u_i\Big)',
 
-or over lags in the order of x with Bartlett's weights (Newey and West 1987).  Both are scaled such
-that with every row a cluster of its own they have the size of the V for independent rows.
+scaled such that with every row a cluster of its own it has the size of the V for independent rows.
+Along x, V is the spectrum of the contributions near frequency zero, with equal weights on the first
+cosines of the rank of x (Lazarus, Lewis, Stock and Watson 2018),
+
+.. math:: V = \frac{1}{\nu} \sum_{j=1}^{\nu + p - 1} \Lambda_j \Lambda_j', \qquad
+   \Lambda_j = \sqrt2 \sum_i \cos\Big(\pi j\, \frac{i - 1/2}{n}\Big) u_i, \qquad
+   \nu = 0.4\, n^{2/3}.
+
+Where p coefficients were fitted, the residuals have p - 1 of these directions less.  t quantiles
+with :math:`\nu` degrees of freedom belong to it.  A sum over lags would have to reach past the
+overlap of the tuples, where it is mostly noise; low frequencies do not see where overlaps end.
 """
 
 from abc import ABC, abstractmethod
@@ -19,11 +28,12 @@ import numpy.typing as npt
 from multiobs import _check
 from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
-from multiobs.inference.influence import influences, row_scores
+from multiobs.inference.gradient import Gradient
+from multiobs.inference.influence import contributions, influences, row_scores
 from multiobs.inference.meat import Meat, positive_part
-from multiobs.tuples import TupleSet
 
 LARGEST_SCALE = 2.0  # of the correction of influences to the V of independent rows
+COSINES, POWER = 0.4, 2 / 3  # how many of them n rows allow, at a good balance of size and power
 
 
 class Dependence(ABC):
@@ -31,26 +41,17 @@ class Dependence(ABC):
 
     name: str
 
-    @property
     @abstractmethod
-    def n_units(self) -> float:
-        """About how many independent units the rows amount to."""
-
-    @abstractmethod
-    def outer(self, u: FloatArray) -> FloatArray:
-        """Estimated variance (p, p) of the sum of the rows u (n, p)."""
+    def df(self, fitted: int) -> float:
+        """Degrees of freedom of the variance of a gradient after so many coefficients."""
 
     @abstractmethod
     def weights(self, rng: np.random.Generator) -> FloatArray:
         """Exponential weights (n,) of rows for a bootstrap, alike where rows depend."""
 
-    def variance(self, found: Meat, tuples: TupleSet) -> FloatArray:
-        """Variance of a gradient, from the variance that takes rows as independent."""
-        u = influences(row_scores(found, tuples), tuples).rows
-        alone, known = u.T @ u, positive_part(found.variance())
-        rank = max(int(np.linalg.matrix_rank(alone, hermitian=True)), 1)
-        scale = float(np.trace(np.linalg.pinv(alone, hermitian=True) @ known)) / rank
-        return self.outer(u) * float(np.clip(scale, 1.0 / LARGEST_SCALE, LARGEST_SCALE))
+    @abstractmethod
+    def variance(self, found: Meat, gradient: Gradient) -> FloatArray:
+        """Variance of a gradient, from the scores that it is summed from."""
 
 
 @final
@@ -73,17 +74,30 @@ class Clusters(Dependence):
     name = "clusters"
 
     @property
-    def n_units(self) -> float:
-        return float(self.codes.max(initial=-1)) + 1.0
+    def count(self) -> int:
+        """How many clusters there are."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    def df(self, fitted: int) -> float:
+        return max(self.count - 1.0, 1.0)
 
     def outer(self, u: FloatArray) -> FloatArray:
-        count = int(self.n_units)
+        """Estimated variance (p, p) of the sum of the rows u (n, p)."""
+        count = self.count
         sums = np.zeros((count, u.shape[1]))
         np.add.at(sums, self.codes, u)
+        sums = sums - sums.mean(axis=0)  # under a hypothesis the gradient is not zero
         return np.asarray(sums.T @ sums * (count / max(count - 1, 1)))
 
     def weights(self, rng: np.random.Generator) -> FloatArray:
-        return np.asarray(rng.exponential(size=int(self.n_units))[self.codes])
+        return np.asarray(rng.exponential(size=self.count)[self.codes])
+
+    def variance(self, found: Meat, gradient: Gradient) -> FloatArray:
+        u = influences(row_scores(found, gradient.tuples), gradient.tuples).rows
+        alone, known = u.T @ u, positive_part(found.variance())
+        rank = max(int(np.linalg.matrix_rank(alone, hermitian=True)), 1)
+        scale = float(np.trace(np.linalg.pinv(alone, hermitian=True) @ known)) / rank
+        return self.outer(u) * float(np.clip(scale, 1.0 / LARGEST_SCALE, LARGEST_SCALE))
 
 
 @final
@@ -93,36 +107,45 @@ class Serial(Dependence):
 
     Attributes
     ----------
-    order : ndarray of int (n,)
-        Row numbers in the order of x.
+    codes : ndarray of int (n,)
+        The place of each row's x among the different ones; rows with equal x have no order.
     """
 
-    order: IntArray
-    name = "lags of x"
+    codes: IntArray
+    name = "low frequencies in x"
 
     @property
-    def lags(self) -> int:
-        """How many rows back dependence is looked for: 4 (n / 100)^(2/9), and twice that."""
-        return max(1, 2 * int(4 * (self.order.size / 100) ** (2 / 9)))
+    def counts(self) -> IntArray:
+        """How many rows there are at each x."""
+        return np.bincount(self.codes)
 
-    @property
-    def n_units(self) -> float:
-        return max(self.order.size / (self.lags + 1.0), 2.0)
+    def df(self, fitted: int) -> float:
+        counts = self.counts
+        worth = self.codes.size**2 / float(np.sum(counts.astype(np.float64) ** 2))
+        most = min(int(COSINES * worth**POWER), counts.size - fitted)
+        return float(max(most, 1))
 
-    def outer(self, u: FloatArray) -> FloatArray:
-        sorted_u = u[self.order]
-        total = sorted_u.T @ sorted_u
-        for lag in range(1, min(self.lags, self.order.size - 1) + 1):
-            product = sorted_u[lag:].T @ sorted_u[:-lag]
-            total = total + (1.0 - lag / (self.lags + 1.0)) * (product + product.T)
-        return np.asarray(total)
+    def outer(self, u: FloatArray, fitted: int) -> FloatArray:
+        """Estimated variance (p, p) of the sum of the rows u (n, p) after so many coefficients."""
+        from scipy import fft
+
+        counts = self.counts
+        sums = np.zeros((counts.size, u.shape[1]))
+        np.add.at(sums, self.codes, u)
+        along = np.repeat(sums / counts[:, None], counts, axis=0)
+        df = int(self.df(fitted))
+        waves = fft.dct(along, axis=0)[1 : df + fitted] / np.sqrt(2.0)
+        return np.asarray(waves.T @ waves / df)
 
     def weights(self, rng: np.random.Generator) -> FloatArray:
-        n, length = self.order.size, self.lags + 1
-        drawn = np.repeat(rng.exponential(size=n // length + 2), length)
-        out = np.empty(n)
-        out[self.order] = drawn[int(rng.integers(length)) :][:n]
-        return out
+        counts, length = self.counts, 1.5 * self.codes.size / self.df(1)  # as wide as the cosines
+        middle = np.cumsum(counts) - counts / 2
+        block = ((middle + rng.uniform(0.0, length)) / length).astype(np.int64)
+        return np.asarray(rng.exponential(size=int(block[-1]) + 1)[block][self.codes])
+
+    def variance(self, found: Meat, gradient: Gradient) -> FloatArray:
+        u = contributions(row_scores(found, gradient.tuples), gradient)
+        return self.outer(u, gradient.n_fitted)
 
 
 def dependence_of(
@@ -148,7 +171,7 @@ def dependence_of(
             )
         if d != 1:
             raise ValueError(f"clusters='serial' needs one column of x, got {d}")
-        return Serial(np.argsort(place[:, 0], kind="stable"))
+        return Serial(np.unique(place[:, 0], return_inverse=True)[1].reshape(-1))
     codes = group_codes("clusters", clusters, n)
     if int(codes.max(initial=-1)) < 1:
         raise ValueError("clusters must name at least two clusters, got one")

@@ -57,6 +57,11 @@ class Gradient:
     free: FloatArray | None = None
     anchors: FloatArray | None = None
 
+    @property
+    def n_fitted(self) -> int:
+        """How many coefficients the labels decided."""
+        return self.p if self.free is None else self.free.shape[1]
+
     @cached_property
     def rows(self) -> FloatArray:
         """Features (n, p) at the rows themselves."""

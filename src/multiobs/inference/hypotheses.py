@@ -82,6 +82,32 @@ def wald(
     return TestResult(what, value, rank, df, float(special.fdtrc(rank, df, max(value, 0.0))))
 
 
+def hotelling(value: float, h: int, df: float, what: str) -> TestResult:
+    r"""Refer a quadratic form to Hotelling's :math:`T^2`: its V is known with so many df.
+
+    Parameters
+    ----------
+    value : float
+        The form :math:`U' V^{-1} U`.
+    h : int
+        Its rank.
+    df : float
+        Degrees of freedom of V; with fewer than h there is no test.
+    what : str
+        The hypotheses in words.
+
+    Examples
+    --------
+    >>> print(hotelling(12.0, 3, 22.0, "b = 0"))
+    H0: b = 0. F(3, 20.0) = 3.636, p = 0.03049
+    """
+    left = df - h + 1.0
+    if left < 1.0:
+        return TestResult(what, np.nan, h, np.nan, np.nan)
+    F = value * left / (df * h)
+    return TestResult(what, F, h, left, float(special.fdtrc(h, left, max(F, 0.0))))
+
+
 def varying_directions(Z: FloatArray) -> FloatArray:
     """Combinations (h, p) of coefficients that are zero exactly when Z w is constant over rows."""
     centred = Z - Z.mean(axis=0)

@@ -18,9 +18,14 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
+from multiobs.inference.gradient import Gradient
 from multiobs.inference.meat import Meat
+from multiobs.statistics import kernels
 from multiobs.sums.overlaps import neighbour_sums
+from multiobs.sums.scores import Slope, sum_scores
 from multiobs.tuples import Tuples, TupleSet, Windows
+
+STEPS = 6  # of Chebyshev's iteration: within 1 % in tuples of up to five rows, 7 % in those of 13
 
 
 @final
@@ -98,3 +103,47 @@ def row_scores(found: Meat, tuples: TupleSet) -> FloatArray:
     for column in part.members.T:
         np.add.at(out, column, scores)
     return out
+
+
+def contributions(g: FloatArray, gradient: Gradient) -> FloatArray:
+    r"""What each row alone contributes at all low frequencies along x, (n, p).
+
+    Solves :math:`K h = g` for :math:`u_i = \kappa_i h_i`, where :math:`(K h)_i` sums
+    :math:`\sum_{j \in t} h_j` over the tuples t that contain row i.  One step, as in
+    :func:`influences`, is right for rows that are alike in a window and for those that are
+    independent, and too large between the two.  The eigenvalues of :math:`K` over those of
+    :math:`\mathrm{diag}\, \kappa` lie between 0 and m; contributions that are seen at all, above
+    one, are found by Chebyshev's iteration.
+
+    Parameters
+    ----------
+    g : ndarray (n, p)
+        Summed scores of the tuples that contain each row.
+    gradient : Gradient
+        What is summed.
+    """
+    tuples, m = gradient.tuples, gradient.tuples.arity
+    if m == 1:
+        return g
+    one, ones = np.ones(1), np.ones((tuples.n_rows, 1))
+    of_members = Slope.of(kernels.Monomials({((1,),): 1.0}, m))
+
+    def summed(h: FloatArray) -> FloatArray:
+        columns = (
+            sum_scores(of_members, tuples, ones, each, one, gradient.weight, limit=gradient.limit)
+            for each in h.T
+        )
+        return np.asarray(m * np.concatenate(list(columns), axis=1))
+
+    counts = summed(ones) / m
+    held = counts > 0
+    counts = np.where(held, counts, 1.0)
+    middle, half = (m + 1) / 2, (m - 1) / 2
+    left = np.where(held, g / counts, 0.0)
+    found, step, rate = np.zeros_like(left), left / middle, half / middle
+    for _ in range(STEPS - 1):
+        found = found + step
+        left = left - np.where(held, summed(step) / counts, 0.0)
+        before, rate = rate, 1.0 / (2.0 * middle / half - rate)
+        step = rate * before * step + 2.0 * rate / half * left
+    return np.asarray(counts * (found + step))

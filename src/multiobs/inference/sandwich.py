@@ -36,7 +36,7 @@ class Covariance:
     df : float
         Degrees of freedom, averaged over directions.
     kind : str
-        Whose scores were summed: "rows", "tuples", "anchors", "clusters" or "lags of x".
+        Whose scores were summed: "rows", "tuples", "anchors", "clusters" or "low frequencies in x".
     bread : ndarray (p, p)
         The inverse Hessian :math:`A^{-1}`.
     third : Third or None
@@ -98,10 +98,11 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
     if free_rows(fit.problem, rank_of(fit)) < 1.0:  # no certainty from nothing
         unknown = np.full((fit.w.size, fit.w.size), np.nan)
         return Covariance(unknown, unknown, np.nan, "rows", unknown)
-    found = meat(gradient_of(fit))
+    gradient = gradient_of(fit)
+    found = meat(gradient)
     if dependence is not None:
-        V = dependence.variance(found, fit.problem.tuples)
-        df = max(dependence.n_units - 1.0, 1.0)
+        V = dependence.variance(found, gradient)
+        df = dependence.df(gradient.n_fitted)
         return assembled(fit, V, found.naive, df, dependence.name, None)
     V = positive_part(found.variance())
     shares = shares_of(found)

@@ -11,6 +11,8 @@ Where tuples are many, V comes from the rows' own influences
 (:mod:`multiobs.inference.influence`): sums of overlapping scores would be correlated with U and
 grow with what they are to detect, which costs most of the power.  Their variances are smoothed
 (:mod:`multiobs.inference.score_variance`): one by one they are too noisy to keep the size.
+Between dependent rows V is the mean square of so many independent units or low frequencies, and T
+is compared to Hotelling's distribution.
 """
 
 from dataclasses import replace
@@ -22,7 +24,7 @@ from multiobs._types import FloatArray
 from multiobs.fit import LinearFit, Risk, risk_of
 from multiobs.inference.deciding import NAMED, RowInfluence, influence_of
 from multiobs.inference.dependence import Dependence
-from multiobs.inference.hypotheses import TestResult
+from multiobs.inference.hypotheses import TestResult, hotelling
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.meat import positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
@@ -61,7 +63,7 @@ def score_test(
     if dependence is None:
         V = variance_under_hypothesis(fit.problem, gradient, found)
     else:
-        V = positive_part(dependence.variance(found, fit.problem.tuples))
+        V = positive_part(dependence.variance(found, gradient))
     side = R @ inverse_of(hessian_of(fit.risk, w))
     gap, spread = side @ fit.risk.gradient(w), side @ V @ side.T
     size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
@@ -69,10 +71,11 @@ def score_test(
     rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
     scaled = gap / size
     value = float(scaled @ np.linalg.pinv(inner, rcond=1e-10, hermitian=True) @ scaled)
-    few = None
-    if dependence is None:
-        u = influences(row_scores(found, fit.problem.tuples), fit.problem.tuples).rows
-        few = _few_rows(u @ side.T / size, inner)
+    if dependence is not None:
+        h = int(np.linalg.matrix_rank(R))
+        return hotelling(value, h, dependence.df(gradient.n_fitted), what)
+    u = influences(row_scores(found, fit.problem.tuples), fit.problem.tuples).rows
+    few = _few_rows(u @ side.T / size, inner)
     chance = float(special.chdtrc(rank, max(value, 0.0)))
     return TestResult(what, value / rank, rank, np.inf, chance, few_rows=few)
 
