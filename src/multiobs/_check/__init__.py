@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from multiobs._types import FloatArray
 
+TAME = 1e150  # values below it have ranges whose squares a float holds, in any number of columns
+
 
 def positive(name: str, value: Any) -> float:
     """Return ``value`` as a positive finite float, or raise.
@@ -298,7 +300,9 @@ def _raised_in(error: BaseException) -> str:
 
 
 def refuse_wide(name: str, values: FloatArray, squared: bool = True) -> None:
-    """Refuse columns whose range, or its square, is no float: distances are made of squares.
+    """Refuse what is not finite, and columns whose range, or its square, is no float.
+
+    Distances are made of squares.
 
     >>> refuse_wide("X", np.array([[0.0], [1e200]]))
     Traceback (most recent call last):
@@ -307,24 +311,27 @@ def refuse_wide(name: str, values: FloatArray, squared: bool = True) -> None:
     """
     if values.size == 0:
         return
+    low, high = values.min(), values.max()
+    if low > -TAME and high < TAME:
+        return
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
     with np.errstate(over="ignore"):
         width = 4.0 * (np.max(values, axis=0) - np.min(values, axis=0))
         size = np.sum(width**2) if squared else np.sum(width)
     if not np.isfinite(size):
         whose = "whose squares a float holds" if squared else "that a float holds"
-        raise ValueError(
-            f"{name} must have ranges {whose}, got values from {values.min():g} to {values.max():g}"
-        )
+        raise ValueError(f"{name} must have ranges {whose}, got values from {low:g} to {high:g}")
 
 
 def sampling(
     X: Any, arity: Any, rng: Any, groups: Any
 ) -> tuple[FloatArray, npt.NDArray[np.int64] | None]:
     """Return what a sampler builds from: finite positions (n, d), codes (n,) of groups or None."""
-    place = finite("X", X)
+    place = numbers("X", X)
+    refuse_wide("X", place)
     if place.ndim != 2 or 0 in place.shape:
         raise ValueError(f"X must have shape (n, d) with rows and columns, got {place.shape}")
-    refuse_wide("X", place)
     generator("rng", rng)
     integer("arity", arity, low=1)
     if groups is None:

@@ -22,7 +22,7 @@ from multiobs._types import FloatArray, IntArray
 @final
 @dataclass(frozen=True)
 class Rows:
-    """Validated rows: everything a fit is given, in arrays of its own.
+    """Validated rows: everything a fit is given, in arrays of its own but for the labels.
 
     Attributes
     ----------
@@ -31,7 +31,8 @@ class Rows:
     place : ndarray (n, q)
         Positions that the sampler sees: the numeric columns.
     y : ndarray (n,) or (n, s)
-        Labels.
+        Labels; may be the caller's array, since a fit keeps them in working units, which is
+        another array.
     weight : ndarray (n,) or None
         Weights.
     groups : ndarray of int (n,) or None
@@ -200,7 +201,7 @@ def valid_rows(
         codes = None if codes is None else np.repeat(codes, repeats)
         weight = None if weight is None else np.repeat(weight, repeats)
     elif labels.n_columns == 1:
-        values = column_or_1d(given, warn=True)
+        values = given if given.ndim == 1 else column_or_1d(given, warn=True)
     elif given.ndim == 2 and given.shape[1] == labels.n_columns:
         values = given
     else:
@@ -223,7 +224,7 @@ def valid_rows(
     return Rows(
         kept,
         kept if place is full else _owned(place, X),
-        _owned(values, y),
+        values,
         weight,
         codes,
         indicators,

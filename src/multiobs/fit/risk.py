@@ -26,6 +26,9 @@ from multiobs.sums.contraction import (
 )
 from multiobs.tuples import TupleSet, concatenate
 
+MANY = 2_000  # rows from which a reference level comes from normal equations
+TAME = 1e6  # condition of normal equations that lose at most six of sixteen digits
+
 
 class Risk(ABC):
     """A function of p coefficients with its first two derivatives.
@@ -341,10 +344,19 @@ def reference_level(loss: Loss, Z: Features | Affine, y: FloatArray) -> FloatArr
         return None if level != 0.0 else np.zeros(rows.shape[1])
     if loss.deviations is None:
         return one * level
-    line = np.linalg.lstsq(rows, y, rcond=None)[0]
+    line = _least_squares(rows, y)
     above = loss.level(y - rows @ line)
     assert above is not None
     return np.asarray(line + one * above)
+
+
+def _least_squares(Z: FloatArray, y: FloatArray) -> FloatArray:
+    """Least-squares line; of many rows by the normal equations, where these lose few digits."""
+    if Z.shape[0] > MANY:
+        gram = Z.T @ Z
+        if np.linalg.cond(gram) < TAME:
+            return np.asarray(np.linalg.solve(gram, Z.T @ y))
+    return np.asarray(np.linalg.lstsq(Z, y, rcond=None)[0])
 
 
 def some_rows(Z: Features | Affine) -> FloatArray:

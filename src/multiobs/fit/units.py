@@ -13,7 +13,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
 
-MANY = 100_000  # units are taken of about so many rows: near enough, and no second pass
+MANY = 10_000  # units are taken of about so many rows: near enough, and no second pass
 
 
 @final

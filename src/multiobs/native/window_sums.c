@@ -265,14 +265,15 @@ int sort_rows(const double *x, int64_t *row, int64_t n, uint64_t *a, uint64_t *b
 API int mo_stable_argsort(const double *x, int64_t n, int64_t *row, double *ordered)
 {
     if (n >= (int64_t)1 << 31) return 2; /* the packed entries hold 31-bit positions */
-    uint64_t *work = many((size_t)n * sizeof(uint64_t));
+    /* `ordered` is written last: until then it is room to sort in. */
+    uint64_t *work = ordered ? (uint64_t *)ordered : many((size_t)n * sizeof(uint64_t));
     if (!work) return 1;
     /* Fresh pages are met in order here, which is cheaper than one by one in the scattered writes.
      */
     for (int64_t i = 0; i < n; i += 512) row[i] = 0;
     for (int64_t i = 0; i < n; i += 512) ((volatile uint64_t *)work)[i] = 0;
     const int failed = sort_rows(x, row, n, work, (uint64_t *)row, 1);
-    free(work);
+    if (!ordered) free(work);
     if (ordered && !failed)
         for (int64_t i = 0; i < n; i++) ordered[i] = x[row[i]];
     return failed;
