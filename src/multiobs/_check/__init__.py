@@ -102,34 +102,6 @@ def flags(**given: Any) -> None:
             raise TypeError(f"{name} must be True or False, got {shown(value)}")
 
 
-def regressor(name: str, value: Any) -> Any:
-    """Return ``value`` if it has ``fit`` and ``predict``, or raise.
-
-    >>> regressor("estimator", [])
-    Traceback (most recent call last):
-        ...
-    TypeError: estimator must be a regressor with fit and predict, got []
-    """
-    has = (callable(getattr(value, method, None)) for method in ("fit", "predict", "get_params"))
-    if isinstance(value, type) or not all(has):
-        raise TypeError(f"{name} must be a regressor with fit and predict, got {shown(value)}")
-    return value
-
-
-def transformer(name: str, value: Any) -> Any:
-    """Return ``value`` if it has ``fit`` and ``transform``, or raise.
-
-    >>> transformer("features", 3)
-    Traceback (most recent call last):
-        ...
-    TypeError: features must be a transformer with fit and transform, got 3
-    """
-    has = (callable(getattr(value, method, None)) for method in ("fit", "transform", "get_params"))
-    if isinstance(value, type) or not all(has):
-        raise TypeError(f"{name} must be a transformer with fit and transform, got {shown(value)}")
-    return value
-
-
 def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return ``value`` if it is one of ``options``, or raise and name the nearest one.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, scoring, statistics
 from multiobs._check import validate_data
+from multiobs._check.estimators import require_regressor
 from multiobs._types import FloatArray
 from multiobs.statistics import Statistic
 
@@ -102,7 +103,7 @@ def refuse_text(**given: Any) -> None:
 
 def chosen(name: str, given: Any) -> Any:
     """Return a clone of the user's regressor, or a line."""
-    return LinearRegression() if given is None else clone(_check.regressor(name, given))
+    return LinearRegression() if given is None else clone(require_regressor(name, given))
 
 
 def positive_variance(who: str, variance: FloatArray, floor: float) -> FloatArray:

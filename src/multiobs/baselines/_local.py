@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_random_state
 
 from multiobs import _check
+from multiobs._check.estimators import require_regressor
 from multiobs._types import FloatArray, IntArray
 from multiobs.baselines._base import Baseline
 from multiobs.baselines._plug_in import check_enough, plug_in
@@ -105,7 +106,7 @@ class LocalPlugInRegressor(Baseline):
         if self.projection is None:
             self.projection_ = None
         else:
-            self.projection_ = clone(_check.regressor("projection", self.projection)).fit(
+            self.projection_ = clone(require_regressor("projection", self.projection)).fit(
                 data, self._local(data)
             )
         return self

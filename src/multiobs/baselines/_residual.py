@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import KFold, cross_val_predict
 
-from multiobs import _check
+from multiobs._check.estimators import require_regressor
 from multiobs._types import FloatArray
 from multiobs.baselines._base import Baseline, chosen
 from multiobs.baselines._moments import required_moments
@@ -109,7 +109,7 @@ class ResidualRegressor(Baseline):
             # A row with a leverage of one has no residual; it must not become 0/0.
             share = np.maximum(self.mean_.residual_share(X), 1e-3)
             return mean, (y - mean) ** 2 / share
-        self.mean_ = clone(_check.regressor("mean_estimator", self.mean_estimator)).fit(X, y)
+        self.mean_ = clone(require_regressor("mean_estimator", self.mean_estimator)).fit(X, y)
         folds = KFold(min(5, len(y)), shuffle=True, random_state=0)
         outside = cross_val_predict(clone(self.mean_estimator), X, y, cv=folds)
         return np.asarray(outside, dtype=np.float64), (y - outside) ** 2

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from multiobs import _check
+from multiobs._check.estimators import require_regressor
 from multiobs._types import FloatArray
 from multiobs.baselines._base import Baseline, positive_variance
 from multiobs.baselines._moments import required_moments
@@ -69,7 +70,7 @@ class TwoMomentRegressor(Baseline):
         self._origin = float(labels.mean())
         targets = np.column_stack([labels - self._origin, (labels - self._origin) ** 2])
         if self.estimator is not None:
-            each = _check.regressor("estimator", self.estimator)
+            each = require_regressor("estimator", self.estimator)
             self.moments_ = [clone(each).fit(data, target) for target in targets.T]
         elif degree == 1:
             self.moments_ = [LinearRegression().fit(data, targets)]

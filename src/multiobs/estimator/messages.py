@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multiobs import _check, samplers, statistics
 from multiobs._check.advice import OutsideDomain
+from multiobs._check.estimators import require_regressor, require_transformer
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
@@ -108,9 +109,9 @@ def refuse_parameters(model: Any) -> None:
     if model.transport is not None:
         _check.choice("transport", model.transport, ("auto", "location", "location-scale"))
     if model.estimator is not None and not is_auto(model.estimator):
-        _check.regressor("estimator", model.estimator)
+        require_regressor("estimator", model.estimator)
     if not (model.features is None or isinstance(model.features, str | Smooth)):
-        _check.transformer("features", model.features)
+        require_transformer("features", model.features)
     _check.flags(verbose=model.verbose, fit_intercept=model.fit_intercept)
 
 

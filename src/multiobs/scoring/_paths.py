@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from multiobs import _check, statistics
+from multiobs._check.estimators import require_regressor
 from multiobs._check.rows import generator
 from multiobs._types import FloatArray
 from multiobs.samplers import Nearby, paper_epsilon
@@ -99,7 +100,7 @@ def epsilon_path(
     >>> path.score.shape, path.estimate.shape
     ((2,), (2, 3))
     """
-    if "sampler" not in vars(_check.regressor("estimator", estimator)):
+    if "sampler" not in vars(require_regressor("estimator", estimator)):
         raise TypeError(
             f"estimator must be a MultiObservationRegressor, got {_check.shown(estimator)}"
         )
