@@ -1,6 +1,9 @@
 """What a command cannot do: one sentence, a code, and nothing written."""
 
+import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +13,9 @@ pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
 from cli.running import run  # noqa: E402
+
+from multiobs import models  # noqa: E402
+from multiobs.cli import predict, room  # noqa: E402
 
 ENDS = {
     "no such file": (("fit", "none.csv", "--x", "x", "--y", "y"), 3, "No such file"),
@@ -88,3 +94,40 @@ def test_a_fit_that_does_not_converge_writes_nothing(
     assert code == 5
     assert "nothing was written" in err
     assert not model.exists()
+
+
+def test_limits_of_which_a_warning_was_given_are_written_with_the_warning(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, out = tmp_path / "m.json", tmp_path / "o.csv"
+    run(capsys, "fit", data, "--x", "x", "--y", "y", "-o", model)
+    right = models.StoredModel.with_interval
+
+    def doubted(*given: Any) -> Any:
+        warnings.warn("some limits are doubtful", UserWarning, stacklevel=2)
+        return right(*given)
+
+    monkeypatch.setattr(models.StoredModel, "with_interval", doubted)
+    for large in (predict.LARGE, 0):  # at once, and by parts
+        monkeypatch.setattr(predict, "LARGE", large)
+        code, _, err = run(capsys, "predict", model, data, "-o", out)
+        assert (code, err.count("some limits are doubtful")) == (0, 1), err
+
+
+def test_tables_larger_than_the_memory_are_refused_where_all_rows_are_held(
+    capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, page = tmp_path / "m.json", tmp_path / "r.html"
+    columns = ("--x", "x", "--y", "y")
+    run(capsys, "fit", data, *columns, "-o", model)
+    monkeypatch.setattr(room, "memory_of_machine", lambda: 10_000)
+    for words in (
+        ("score", model, data),
+        ("compare", data, "-p", model),
+        ("report", data, *columns, "-o", page),
+        ("fit", data, *columns, "--class", "smooth"),
+    ):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (1, "")
+        assert re.search(r"about \d+ rows that need .* GB of 1e-05 GB: give it a sample", err), err
+    assert not page.exists()

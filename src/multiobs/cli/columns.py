@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from multiobs._types import BoolArray, FloatArray
 from multiobs.cli.problems import Refusal, rows_text
+from multiobs.cli.room import COPIES, check_room
 from multiobs.cli.source import Source
 from multiobs.cli.tables import read_table
 
@@ -137,7 +138,7 @@ def names_of(given: Sequence[str], source: Source, option: str) -> tuple[str, ..
     return tuple(found)
 
 
-def take(source: Source, wanted: Wanted) -> Rows:
+def take(source: Source, wanted: Wanted, copies: int = COPIES) -> Rows:
     """Read the rows that a command works on.
 
     Parameters
@@ -146,7 +147,10 @@ def take(source: Source, wanted: Wanted) -> Rows:
         An opened table.
     wanted : Wanted
         Which columns, and what to do about missing values.
+    copies : int
+        Numbers that the command holds for each number of a row.
     """
+    check_room(source, len(wanted.names), copies)
     return rows_of(read_table(source, wanted.names), source.name, wanted)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from multiobs.cli.columns import Kind, Rows, Wanted, rows_of
 from multiobs.cli.modelling import Fitted, Settings, refuse_failure, refuse_overflow
 from multiobs.cli.problems import Refusal
+from multiobs.cli.room import COPIES, rows_in
 from multiobs.cli.session import caught
 from multiobs.cli.source import Source
 from multiobs.cli.tables import parts_of
@@ -19,7 +20,6 @@ from multiobs.cli.tables import parts_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COPIES = 20  # numbers that a fit in memory holds for each number of a row
 SHARE = 4  # of the memory that the parts at work get: imports and buffers take the rest
 WHOLE = 1 << 30  # bytes of a file that is never read whole
 SAMPLE = 20_000  # rows that are kept for the picture
@@ -68,22 +68,7 @@ def needs_parts(source: Source, wanted: Wanted, settings: Settings, memory: int)
         return False
     if settings.hypothesis != "line" or settings.what().arity == 1:
         return False
-    return 8 * COPIES * len(wanted.names) * _rows_in(source) > memory
-
-
-def _rows_in(source: Source) -> int:
-    """How many rows a file has, about."""
-    assert source.path is not None
-    if source.format == "parquet":
-        import pyarrow.parquet as pq
-
-        return int(pq.read_metadata(source.path).num_rows)
-    size = source.path.stat().st_size
-    if source.format == "arrow":
-        return size // (8 * len(source.columns))
-    with source.path.open("rb") as file:
-        head = file.read(1 << 16)
-    return size * (head.count(b"\n") + 1) // len(head)
+    return 8 * COPIES * len(wanted.names) * rows_in(source) > memory
 
 
 @contextmanager

@@ -135,12 +135,13 @@ def at_once(work: Work, steps: Steps) -> Done:
     table = read_table(source, work.names, work.passing)
     rows = rows_of(table, source.name, wanted_x(stored, work.names, work.drop_missing))
     check_kinds(stored, rows)
-    added = predicted(stored, rows, work.level)
+    said: list[str] = []
+    added = predicted(stored, rows, work.level, said)
     steps.next("writing")
     with table_writer(work.out, work.format) as write:
         write(_with_columns(table.select(work.passing), rows, added))
     beyond = outside(stored, rows)
-    return Done(rows.size, rows.dropped, tuple(added), notes_of(stored, beyond))
+    return Done(rows.size, rows.dropped, tuple(added), [*said, *notes_of(stored, beyond)])
 
 
 def by_parts(work: Work, steps: Steps) -> Done:
@@ -174,6 +175,7 @@ def _by_parts(work: Work) -> Done:
     wanted = wanted_x(stored, work.names, work.drop_missing)
     first = used = 0
     beyond: dict[str, int] = {}
+    said: list[str] = []
     columns: tuple[str, ...] = ()
     with table_writer(work.out, work.format) as put, behind(put) as write:
         for table in parts_of(source, types):
@@ -186,7 +188,7 @@ def _by_parts(work: Work) -> Done:
             check_kinds(stored, rows)
             _check_whole(rows)
             used += rows.size
-            added = predicted(stored, rows, work.level, before)
+            added = predicted(stored, rows, work.level, said, before)
             columns = tuple(added)
             write(_with_columns(table, rows, added))
             for name, count in outside(stored, rows).items():
@@ -195,7 +197,7 @@ def _by_parts(work: Work) -> Done:
             raise Refusal(
                 f"{source.name} must hold a row without missing values, got none among {first:,}"
             )
-    return Done(used, first - used, columns, notes_of(stored, beyond))
+    return Done(used, first - used, columns, [*said, *notes_of(stored, beyond)])
 
 
 def _check_whole(rows: "Rows") -> None:
@@ -270,7 +272,9 @@ def check_kinds(stored: "StoredModel", rows: "Rows") -> None:
             )
 
 
-def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0) -> dict[str, Any]:
+def predicted(
+    stored: "StoredModel", rows: "Rows", level: float, said: list[str], before: int = 0
+) -> dict[str, Any]:
     """New columns by name: the statistic, and its limits where the model has them.
 
     Parameters
@@ -281,6 +285,8 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0
         Where to predict.
     level : float
         Coverage of the limits.
+    said : list of str
+        Warnings about limits that are finite are added to it, each once.
     before : int
         Rows of the file that come before these, for messages.
     """
@@ -290,8 +296,8 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0
     n = rows.size
     values = np.empty(n)
     limits = np.empty((n, 2)) if stored.has_intervals else None
-    said: list[str] = []
-    with np.errstate(over="ignore", invalid="ignore"), caught(said):  # refused below
+    heard: list[str] = []
+    with np.errstate(over="ignore", invalid="ignore"), caught(heard):  # refused below
         for start in range(0, n, CHUNK):
             part, place = rows.X.iloc[start : start + CHUNK], slice(start, start + CHUNK)
             if limits is None:
@@ -305,13 +311,14 @@ def predicted(stored: "StoredModel", rows: "Rows", level: float, before: int = 0
             f"predictions must be finite, got {values[at]} in row "
             f"{int(np.flatnonzero(rows.kept)[at]) + 1 + before:,}: its x is too far from the fit"
         )
+    said += [each for each in heard if each not in said]
     if limits is None:
         return {name: values}
-    if said and not np.isfinite(limits).all():
+    if heard and not np.isfinite(limits).all():
         at = int(np.argmax(~np.isfinite(limits).all(axis=1)))
         raise Refusal(
             f"limits must be finite, got {limits[at]} in row "
-            f"{int(np.flatnonzero(rows.kept)[at]) + 1 + before:,}: {said[0]}"
+            f"{int(np.flatnonzero(rows.kept)[at]) + 1 + before:,}: {heard[0]}"
         )
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}
 

@@ -148,6 +148,7 @@ def _compared(
     from multiobs.cli.formats import open_source
     from multiobs.cli.naming import statistic_of
     from multiobs.cli.predict import load_model
+    from multiobs.cli.room import SCORED
     from multiobs.report import Positions
 
     with Steps(3) as steps:
@@ -170,7 +171,8 @@ def _compared(
             missing = [name for name in model.names or () if name not in needed]
             needed += [source.find(name, "--x") for name in missing]
             categories += tuple(model.categories.levels) if model.categories is not None else ()
-        rows = take(source, replace(wanted, x=tuple(needed), categories=categories))
+        asked_for = replace(wanted, x=tuple(needed), categories=categories)
+        rows = take(source, asked_for, SCORED)
         steps.next("predicting")
         forecasts = {}
         for path in files:
