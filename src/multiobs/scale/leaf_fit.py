@@ -23,6 +23,7 @@ from multiobs.scale.finishing import Found
 from multiobs.scale.leaf_draws import FindRows, drawn_problem, numbered_tuples, tuple_counts
 from multiobs.scale.leaf_passes import (
     LeafSetting,
+    PairsOfRuns,
     RiskOfRuns,
     ScoresOfRuns,
     TableOfRuns,
@@ -81,7 +82,7 @@ class LeafWork:
         share = self.rows / len(listed)
         return list(progress(done, self.rows, "rows", lambda part: share))
 
-    def table(self, name: str, function: TableOfRuns) -> Place:
+    def table(self, name: str, function: Callable[..., Any]) -> Place:
         """Sums of all leaves over all bundles, in a file."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
@@ -252,9 +253,11 @@ def _covariance(fit: LinearFit, work: LeafWork, info: FloatArray, count: int) ->
     """Covariance of the coefficients under shared labels, from sums of leaves."""
     statistic = fit.problem.statistic
     terms = slope_of(statistic.loss, fit.problem.held(fit.w)).terms
-    tasks, form = tasks_of(terms)
     name = digest("scores", fit.w.tolist())
-    table = work.table(f"table-{name}", TableOfRuns(work.setting, tasks, form))
+    summed: PairsOfRuns | TableOfRuns = PairsOfRuns(work.setting, terms)
+    if statistic.arity != 2:
+        summed = TableOfRuns(work.setting, *tasks_of(terms))
+    table = work.table(f"table-{name}", summed)
 
     def scores(known: Leverages, inverse: FloatArray | None) -> list[Arrays]:
         task = ScoresOfRuns(work.setting, terms, known, table, inverse)

@@ -14,6 +14,7 @@ from multiobs.scale.leaf_recipe import LeafRecipe
 from multiobs.scale.leaf_runs import CodedRun
 from multiobs.scale.storage import Place
 from multiobs.statistics.kernels import constant
+from multiobs.sums.leaf_pairs import PairRows, PairSlope
 from multiobs.sums.leaves import (
     LeafRows,
     LeafSums,
@@ -104,6 +105,15 @@ class LeafSetting:
             labels = labels - self.recipe.levels[tree][batch.codes[:, tree]]
         return LeafRows(labels, batch.weight, columns)
 
+    def pair_rows(self, batch: Batch, slope: PairSlope) -> PairRows:
+        """Rows with their leaves, labels measured from the level of each where that is allowed."""
+        starts, codes = self.recipe.forest.starts, batch.codes.T
+        labels = np.broadcast_to(batch.labels, (codes.shape[0], *batch.labels.shape))
+        if slope.centred:
+            levels = self.recipe.levels
+            labels = labels - np.stack([levels[t][each] for t, each in enumerate(codes)])
+        return PairRows(labels, batch.Z, batch.weight, codes + starts[:-1, None])
+
     def partners(
         self, batch: Batch, sums: LeafSums, columns: FloatArray, table: FloatArray
     ) -> Iterator[Partners]:
@@ -148,6 +158,33 @@ class TableOfRuns:
                 here = slice(int(starts[tree]), int(starts[tree + 1]))
                 table[here] += sums.table(rows, batch.codes[:, tree], here.stop - here.start)
         return {} if table is None else {"table": table}
+
+
+@final
+@dataclass(frozen=True)
+class PairsOfRuns:
+    """Sum what the scores of pairs need over the rows of each leaf.
+
+    Attributes
+    ----------
+    setting : LeafSetting
+        What all passes share.
+    terms : tuple of Term
+        Derivative of a loss of pairs at the fitted coefficients.
+    """
+
+    setting: LeafSetting
+    terms: tuple[Term, ...]
+
+    def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:
+        """Sums (leaves × rank, 1 + q), all trees one after the other."""
+        slope, leaves = PairSlope(self.terms), int(self.setting.recipe.forest.starts[-1])
+        parts = (
+            slope.table(self.setting.pair_rows(batch, slope), leaves)
+            for batch in self.setting.batches(runs)
+        )
+        table = sum(parts, start=np.zeros(1))
+        return {} if table.ndim == 1 else {"table": table}
 
 
 @final
@@ -238,7 +275,7 @@ class ScoresOfRuns:
     known : Leverages
         Of all rows.
     table : Place
-        Sums of :class:`TableOfRuns` over all rows.
+        Sums of :class:`PairsOfRuns` or, of other tuples, :class:`TableOfRuns` over all rows.
     inverse : ndarray (p, p) or None
         Of the variance of all scores, by which their shares in it are summed.
     """
@@ -251,22 +288,31 @@ class ScoresOfRuns:
 
     def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:
         """Sums of :func:`multiobs.inference.scores_of_rows`."""
-        recipe, table = self.setting.recipe, stored(self.table)
+        recipe = self.setting.recipe
         m, p = recipe.statistic.arity, recipe.design.n_columns
-        tasks, form = tasks_of(self.terms)
+        scores = self._of_pairs if m == 2 else self._of_tuples
         total: dict[str, Any] = {}
         for batch in self.setting.batches(runs):
-            sums = LeafSums(tasks, batch.Z.shape[1])
-            columns = jet_columns(batch.Z, form, max(task.order for task in tasks))
-            g = np.zeros_like(batch.Z)
-            for others in self.setting.partners(batch, sums, columns, table):
-                for task in tasks:
-                    g += sums.jet(task, others).top() / float(m) ** task.order
+            g = scores(batch)
             part = scores_of_rows(
                 g[:, :p], batch.Z[:, :p], times_of(batch, m), self.known, self.inverse
             )
             total = {name: total.get(name, 0.0) + value for name, value in part.items()}
         return total
+
+    def _of_pairs(self, batch: Batch) -> FloatArray:
+        slope = PairSlope(self.terms)
+        return slope.scores(self.setting.pair_rows(batch, slope), stored(self.table))
+
+    def _of_tuples(self, batch: Batch) -> FloatArray:
+        m, (tasks, form) = self.setting.recipe.statistic.arity, tasks_of(self.terms)
+        sums = LeafSums(tasks, batch.Z.shape[1])
+        columns = jet_columns(batch.Z, form, max(task.order for task in tasks))
+        g = np.zeros_like(batch.Z)
+        for others in self.setting.partners(batch, sums, columns, stored(self.table)):
+            for task in tasks:
+                g += sums.jet(task, others).top() / float(m) ** task.order
+        return g
 
 
 def tasks_of(terms: tuple[Term, ...]) -> tuple[tuple[LeafTask, ...], FloatArray | None]:
