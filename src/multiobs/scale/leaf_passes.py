@@ -105,14 +105,14 @@ class LeafSetting:
             labels = labels - self.recipe.levels[tree][batch.codes[:, tree]]
         return LeafRows(labels, batch.weight, columns)
 
-    def pair_rows(self, batch: Batch, slope: PairSlope) -> PairRows:
-        """Rows with their leaves, labels measured from the level of each where that is allowed."""
-        starts, codes = self.recipe.forest.starts, batch.codes.T
-        labels = np.broadcast_to(batch.labels, (codes.shape[0], *batch.labels.shape))
-        if slope.centred:
-            levels = self.recipe.levels
-            labels = labels - np.stack([levels[t][each] for t, each in enumerate(codes)])
-        return PairRows(labels, batch.Z, batch.weight, codes + starts[:-1, None])
+    def pair_rows(self, batch: Batch, slope: PairSlope) -> Iterator[PairRows]:
+        """The same rows with their leaves in each tree, labels measured from their level."""
+        columns = jet_columns(batch.Z, None, 1)
+        for tree, codes in enumerate(batch.codes.T):
+            labels = batch.labels
+            if slope.centred:
+                labels = labels - self.recipe.levels[tree][codes]
+            yield PairRows(labels, columns, batch.weight, codes)
 
     def partners(
         self, batch: Batch, sums: LeafSums, columns: FloatArray, table: FloatArray
@@ -178,13 +178,15 @@ class PairsOfRuns:
 
     def __call__(self, runs: tuple[CodedRun, ...]) -> dict[str, Any]:
         """Sums (leaves × rank, 1 + q), all trees one after the other."""
-        slope, leaves = PairSlope(self.terms), int(self.setting.recipe.forest.starts[-1])
-        parts = (
-            slope.table(self.setting.pair_rows(batch, slope), leaves)
-            for batch in self.setting.batches(runs)
-        )
-        table = sum(parts, start=np.zeros(1))
-        return {} if table.ndim == 1 else {"table": table}
+        slope, forest, total = PairSlope(self.terms), self.setting.recipe.forest, None
+        for batch in self.setting.batches(runs):
+            trees = self.setting.pair_rows(batch, slope)
+            if total is None:
+                shape = (slope.rank * int(forest.starts[-1]), 1 + batch.Z.shape[1])
+                total = np.zeros(shape)
+            for part, rows in zip(slope.by_tree(total, forest.starts), trees, strict=True):
+                part += slope.table(rows, part.shape[0] // slope.rank)
+        return {} if total is None else {"table": total}
 
 
 @final
@@ -301,8 +303,9 @@ class ScoresOfRuns:
         return total
 
     def _of_pairs(self, batch: Batch) -> FloatArray:
-        slope = PairSlope(self.terms)
-        return slope.scores(self.setting.pair_rows(batch, slope), stored(self.table))
+        slope, starts = PairSlope(self.terms), self.setting.recipe.forest.starts
+        tables = slope.by_tree(stored(self.table), starts)
+        return slope.scores(self.setting.pair_rows(batch, slope), tables)
 
     def _of_tuples(self, batch: Batch) -> FloatArray:
         m, (tasks, form) = self.setting.recipe.statistic.arity, tasks_of(self.terms)

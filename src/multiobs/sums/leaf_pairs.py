@@ -7,8 +7,9 @@ fetches them once a tree: two sparse products in place of every power of the lab
 feature, and the row's pair with itself is subtracted once at the end.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -26,24 +27,24 @@ NEGLIGIBLE = 1e-13  # of the largest singular value: C is exact but for rounding
 @final
 @dataclass(frozen=True)
 class PairRows:
-    """Some rows and their leaves.
+    """Some rows and their leaves of one tree.
 
     Attributes
     ----------
-    labels : ndarray (trees, n, s)
+    labels : ndarray (n, s)
         Labels, measured from the level of the row's leaf where kernels allow that.
-    Z : ndarray (n, p)
-        Features.
+    columns : ndarray (n, 1 + p)
+        Ones and features.
     weight : ndarray (n,) or None
         Weights.
-    leaves : ndarray of int (trees, n)
-        Leaves, numbered over all trees.
+    codes : ndarray of int (n,)
+        Leaves.
     """
 
     labels: FloatArray
-    Z: FloatArray
+    columns: FloatArray
     weight: FloatArray | None
-    leaves: IntArray
+    codes: IntArray
 
 
 @final
@@ -59,9 +60,9 @@ class PairSlope:
     --------
     >>> from multiobs.statistics.kernels import moment
     >>> slope = PairSlope([Term(moment(2) - moment(1) * moment(1), ())])
-    >>> y = np.array([[[0.0], [2.0], [5.0]]])
-    >>> rows = PairRows(y, np.ones((3, 1)), None, np.array([[0, 0, 1]]))
-    >>> slope.scores(rows, slope.table(rows, 2))
+    >>> y = np.array([[0.0], [2.0], [5.0]])
+    >>> rows = PairRows(y, np.ones((3, 2)), None, np.array([0, 0, 1]))
+    >>> slope.scores([rows], [slope.table(rows, 2)])
     array([[2.],
            [2.],
            [0.]])
@@ -97,49 +98,51 @@ class PairSlope:
         return int(self._own.shape[1])
 
     def table(self, rows: PairRows, leaves: int) -> FloatArray:
-        """Sums over the rows of each leaf, (leaves × rank, 1 + p)."""
-        matrix = self._matrix(rows, self._others, leaves)
-        return np.asarray(matrix.T @ _with_ones(rows.Z))
+        """Sums over the rows of each leaf of a tree, (leaves × rank, 1 + p)."""
+        return np.asarray(self._matrix(rows, self._others, leaves).T @ rows.columns)
 
-    def scores(self, rows: PairRows, table: FloatArray) -> FloatArray:
-        """Summed scores (n, p) of the pairs that contain each row, given the table of all rows."""
-        sums = self._matrix(rows, self._own, table.shape[0] // self.rank) @ table
-        found = sums[:, 1:] + sums[:, :1] * rows.Z
-        form, trees = self._form_at(rows), rows.leaves.shape[0]
+    def by_tree(self, table: FloatArray, starts: IntArray) -> list[FloatArray]:
+        """Parts of a table of all trees, whose leaves begin at ``starts``."""
+        return [table[a:b] for a, b in pairwise((self.rank * starts).tolist())]
+
+    def scores(self, trees: Iterable[PairRows], tables: Iterable[FloatArray]) -> FloatArray:
+        """Summed scores (n, p) of the pairs of all trees that contain each row.
+
+        Parameters
+        ----------
+        trees : iterable of PairRows
+            The same rows with their leaves in each tree.
+        tables : iterable of ndarray (leaves × rank, 1 + p)
+            Sums of :meth:`table` over all rows, of each tree.
+        """
+        sums, count = np.zeros(()), 0
+        for rows, table in zip(trees, tables, strict=True):
+            sums = sums + self._matrix(rows, self._own, table.shape[0] // self.rank) @ table
+            count += 1
+        Z = rows.columns[:, 1:]
         # h(y, y) of a kernel that no shift changes is that of any level
-        labels = np.zeros_like(rows.labels[0]) if self.centred else rows.labels[0]
-        monomials = self._at(labels, form)
-        own = np.einsum("ik,ik->i", monomials @ self._own, monomials @ self._others)
+        labels = np.zeros_like(rows.labels) if self.centred else rows.labels
+        own = self._at(replace(rows, labels=labels), self._own @ self._others.T)
+        itself = np.einsum("ik,ik->i", own, self._at(replace(rows, labels=labels), None))
         squared = 1.0 if rows.weight is None else rows.weight**2
-        return np.asarray(found - (2.0 * trees * own * squared)[:, None] * rows.Z)
+        return np.asarray(sums[:, 1:] + (sums[:, 0] - 2.0 * count * itself * squared)[:, None] * Z)
 
     def _matrix(self, rows: PairRows, side: FloatArray, leaves: int) -> "sparse.csr_array":
-        """One side of the factors of every row at its leaves, (n, leaves × rank)."""
-        (trees, n), rank = rows.leaves.shape, self.rank
-        form = self._form_at(rows)
-        data = np.empty((n, trees, rank))
-        for tree in range(trees):
-            data[:, tree] = self._at(rows.labels[tree], form) @ side
+        """One side of the factors of every row at its leaf, (n, leaves × rank)."""
+        n, rank = rows.codes.size, self.rank
+        data = self._at(rows, side)
         if rows.weight is not None:
-            data *= rows.weight[:, None, None]
-        places = rows.leaves.T[:, :, None] * rank + np.arange(rank)
-        bounds = np.arange(0, n * trees * rank + 1, trees * rank)
-        shape = (n, leaves * rank)
-        return sparse.csr_array((data.ravel(), places.ravel(), bounds), shape=shape)
+            data *= rows.weight[:, None]
+        places = rows.codes[:, None] * rank + np.arange(rank)
+        bounds = np.arange(0, n * rank + 1, rank)
+        return sparse.csr_array((data.ravel(), places.ravel(), bounds), shape=(n, leaves * rank))
 
-    def _form_at(self, rows: PairRows) -> FloatArray | None:
-        return None if self._form is None else rows.Z @ self._form
-
-    def _at(self, labels: FloatArray, form: FloatArray | None) -> FloatArray:
-        """Monomials (n, q) of some rows."""
-        out = np.empty((labels.shape[0], len(self._monomials)))
+    def _at(self, rows: PairRows, side: FloatArray | None) -> FloatArray:
+        """Monomials (n, q) of some rows, or products of them with one side of the factors."""
+        out = np.empty((rows.codes.size, len(self._monomials)))
         for column, (exponent, formed) in zip(out.T, self._monomials, strict=True):
-            column[:] = powers(labels, exponent)
+            column[:] = powers(rows.labels, exponent)
             if formed:
-                assert form is not None
-                column *= form
-        return out
-
-
-def _with_ones(Z: FloatArray) -> FloatArray:
-    return np.concatenate([np.ones((Z.shape[0], 1)), Z], axis=1)
+                assert self._form is not None
+                column *= rows.columns[:, 1:] @ self._form
+        return out if side is None else out @ side
