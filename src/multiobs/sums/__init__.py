@@ -1,6 +1,6 @@
 """The one sum over tuples, how it is formed, and everything that is read off it."""
 
-from multiobs.sums import doors, leaves, moments, overlaps, pooling, scores, series
+from multiobs.sums import doors, leaf_pairs, leaves, moments, overlaps, pooling, scores, series
 from multiobs.sums.contraction import (
     LIMIT,
     Plan,
@@ -29,6 +29,7 @@ __all__ = [
     "doors",
     "enumerate_tuples",
     "features_of",
+    "leaf_pairs",
     "leaves",
     "moments",
     "plan",
