@@ -83,3 +83,36 @@ def test_an_upper_confidence_bound_is_weighted_by_its_own_first_fit() -> None:
     spread = (fit.design.columns(x) @ fit.w - residuals.offset) / 2.0
     # two fits are enough: a third would not move the weights
     assert fit.problem.weight == pytest.approx(known.by_spread(spread), rel=0.02)
+
+
+def bent_rows(seed: int, n: int, d: int):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d))
+    return X, 2 * np.abs(X - 0.5).sum(axis=1) + 0.3 * rng.standard_normal(n)
+
+
+def test_finer_knots_and_less_penalty_leave_less_of_many_bends_in_the_residuals() -> None:
+    """Four knots a column count half of the bends as noise; what finer ones take is given back."""
+    missed = []
+    for seed in range(3):
+        X, y = bent_rows(seed, 2000, 20)
+        coarse = SplinePilot().fit(X, y)
+        finer = coarse.undersmoothed(X, y, penalty=0.1)
+        missed.append([
+            np.mean((y - each.predict(X)) ** 2) / np.mean(each.residual_share(X)) - 0.09
+            for each in (coarse, finer)
+        ])  # fmt: skip
+    before, after = np.mean(missed, axis=0)
+    assert before > 0.005
+    assert abs(after) < 0.5 * before
+
+
+@pytest.mark.parametrize("d", [2, 3, 60])
+def test_undersmoothing_keeps_columns_without_curves_and_weights(d: int) -> None:
+    X, y = bent_rows(0, 400, d)
+    X[:, 0] = X[:, 0] > 0.5
+    weight = np.where(np.arange(400) < 40, 0.0, 1.0)
+    finer = SplinePilot().fit(X, y, weight).undersmoothed(X, y, weight, penalty=0.1)
+    alone = SplinePilot().fit(X[40:], y[40:]).undersmoothed(X[40:], y[40:], penalty=0.1)
+    np.testing.assert_allclose(finer.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
+    assert finer.effective_df_ > SplinePilot().fit(X, y, weight).effective_df_ - 1e-6

@@ -31,7 +31,7 @@ PROBE = 2000  # rows that the choice between pilots is made on; twice as many in
 HELD_OUT = 3  # folds of the choice between pilots
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
-UNDERSMOOTHED = 0.1  # ridge of a pilot whose bias matters more than its noise, of the best one
+UNDERSMOOTHED = 0.1  # penalty of a pilot whose bias matters more than its noise, of the best one
 BLOCKS = 8192  # means of adjacent rows that stand for more rows than twice as many
 
 
@@ -203,8 +203,8 @@ def fit_pilot(
     indicators : tuple of (int, int)
         First and last-plus-one column of X that belong to each category.
     undersmooth : bool
-        Whether a Gaussian process gets less than the best ridge: what it takes of the noise is
-        known and can be given back, its bias cannot.
+        Whether a Gaussian process or an additive spline gets less than the best penalty: what it
+        takes of the noise is known and can be given back, its bias cannot.
     """
     together = [[*range(a, b), X.shape[1] + i] for i, (a, b) in enumerate(indicators)]
     X = completed(X, indicators)
@@ -259,6 +259,9 @@ def _fit_sorted(
         if undersmooth and isinstance(model, KernelPilot):
             model = KernelPilot(model.scales, UNDERSMOOTHED)
         model.fit(*some)
+        if undersmooth and d > 1 and isinstance(model, SplinePilot):
+            finer = model.undersmoothed(*some, penalty=UNDERSMOOTHED)
+            model = finer if finer.effective_df_ <= n / 4 else model
         # it would leave nothing of the labels, or of single ones
         greedy = model.effective_df_ > n / 4 if d > 1 else n < 4 and model.effective_df_ > n - 1
         if not greedy:

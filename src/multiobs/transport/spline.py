@@ -9,6 +9,7 @@ with knots at quantiles of x and lambda by generalised cross-validation; in seve
 such splines. The rows enter through B'WB and B'Wy alone, so a fit is O(n) with a small constant.
 """
 
+from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
@@ -21,6 +22,9 @@ _LOG_KNOTS = np.log2([50, 100, 140, 200])
 _ROWS_PER_INTERVAL = 4
 _ADDITIVE_INTERVALS = 20
 _ADDITIVE_COLUMNS = 120
+_FINER_COLUMNS = 480  # of a fit whose penalties are known but for one number
+_TENFOLD = float(np.log(10.0))
+_POWERS = np.arange(-8.0, 3.1, 1.0)  # of ten: penalties over rows that are tried
 _EQUAL = 1e-6  # relative difference of criteria that counts as none
 
 
@@ -59,6 +63,32 @@ class SplinePilot:
         """Return a fit of other labels to the same rows; knots are not sought again."""
         return SplinePilot()._fit(X, y, sample_weight, self._axes)
 
+    def undersmoothed(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        penalty: float = 1.0,
+    ) -> "SplinePilot":
+        """Return a fit of the same rows in several columns with finer knots and less penalty.
+
+        The penalties of columns are those of this fit, or larger where its few knots were what kept
+        a column smooth: the least of them is chosen by generalised cross-validation.
+
+        Parameters
+        ----------
+        X, y, sample_weight : ndarray
+            The rows of the fit.
+        penalty : float
+            Multiple of the penalties chosen so.
+        """
+        finer = SplinePilot()
+        finer._chosen = _Chosen(self._logs, float(np.log(penalty)))
+        return finer._fit(X, y, sample_weight, None)
+
+    _chosen: "_Chosen | None" = None
+
     def _fit(
         self,
         X: FloatArray,
@@ -78,9 +108,11 @@ class SplinePilot:
         if axes is None:
             # two values, as of an indicator, need no more than a line and no share of the knots
             curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
-            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2))
+            most = _ADDITIVE_COLUMNS if self._chosen is None else _FINER_COLUMNS
+            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2), most)
             axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
         self._axes = axes
+        self._logs: dict[int, float] = {}
         self._columns = [j for j in range(d) if self._axes[j].width > 0]
         target = np.asarray(y, dtype=float) - self._centre
         if not self._columns:
@@ -189,17 +221,22 @@ class SplinePilot:
             moment += weighted.T @ y[part]
         self._column_mean = total / rows
         gram -= np.outer(self._column_mean, total)  # y is centred, so the moment needs no change
-        penalties = []
+        penalties, bent = [], []
         for j, place in zip(self._columns, self._slices, strict=True):
             block = np.zeros((p, p))
             block[place, place] = self._axes[j].penalty()[1:, 1:]
             if np.trace(block) > 0:
                 penalties.append(block)
+                bent.append(j)
         # A ridge on the whole makes nearly collinear columns, or more columns than rows, harmless.
         penalties.append(np.diag(np.diag(gram) + 1e-12 * np.trace(gram) / p) / rows)
-        coefficients, self._inverse, df = _additive(
-            gram, penalties, moment, float(np.sum(weight * y * y)), rows
-        )
+        search = _Search(gram, penalties, moment, float(np.sum(weight * y * y)), rows)
+        if self._chosen is None:
+            logs = search.by_descent()
+        else:
+            logs = self._chosen.for_columns(bent, search)
+        _, coefficients, self._inverse, df = search.solve(logs)
+        self._logs = dict(zip([*bent, -1], logs.tolist(), strict=True))  # the ridge is last
         self._gram = gram
         self.effective_df_ = df + 1.0
         self._constant_leverage = 1.0 / rows
@@ -216,14 +253,22 @@ class SplinePilot:
         return np.hstack(blocks) - self._column_mean
 
 
-def _additive(
-    gram: FloatArray, penalties: list[FloatArray], moment: FloatArray, energy: float, rows: int
-) -> tuple[FloatArray, FloatArray, float]:
-    """Choose a penalty for each block by coordinate descent on GCV, the shared one first."""
+@final
+@dataclass(frozen=True)
+class _Search:
+    """Sums of the rows of an additive model, from which any penalties are fitted."""
 
-    def solve(logs: FloatArray) -> tuple[float, FloatArray, FloatArray, float]:
+    gram: FloatArray
+    penalties: list[FloatArray]
+    moment: FloatArray
+    energy: float
+    rows: int
+
+    def solve(self, logs: FloatArray) -> tuple[float, FloatArray, FloatArray, float]:
+        """GCV, coefficients, inverse and degrees of freedom with these logarithms of penalties."""
+        gram, moment = self.gram, self.moment
         matrix = gram.copy()
-        for log, penalty in zip(logs, penalties, strict=True):
+        for log, penalty in zip(logs, self.penalties, strict=True):
             matrix += np.exp(log) * penalty
         try:
             factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
@@ -232,47 +277,70 @@ def _additive(
         inverse = linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False)
         coefficients = inverse @ moment
         df = float(np.sum(inverse * gram))
-        rss = energy - float(coefficients @ (2.0 * moment - gram @ coefficients))
-        freedom = rows - 1.0 - INFLATION * df
+        rss = self.energy - float(coefficients @ (2.0 * moment - gram @ coefficients))
+        freedom = self.rows - 1.0 - INFLATION * df
         score = np.inf if freedom <= 0 else max(rss, 0.0) / freedom**2
         return score, coefficients, inverse, df
 
-    tenfold = np.log(10.0)
-    ridges = (-6.0,) if len(gram) < rows / 4 else (-6.0, -2.0, -1.0, 0.0)
-    smooth = len(penalties) - 1
-    starts = [
-        np.log(rows) + tenfold * np.append(np.full(smooth, power), ridge)
-        for power in (np.arange(-8.0, 3.1, 1.0) if smooth else (0.0,))
-        for ridge in ridges
-    ]
-    scores = np.array([solve(start)[0] for start in starts])
-    # The smoothest of equals: where GCV is flat, rounding and so the machine would decide.
-    place = int(np.flatnonzero(scores <= np.min(scores) * (1.0 + _EQUAL))[-1])
-    logs, best = starts[place], float(scores[place])
-    for stride in (2.0 * tenfold, tenfold, 0.5 * tenfold):
-        for place in range(len(penalties)):
-            for direction in (1.0, -1.0):
-                while True:
-                    moved = logs.copy()
-                    moved[place] += direction * stride
-                    if abs(moved[place] - np.log(rows)) > 10.0 * tenfold:
-                        break
-                    score = solve(moved)[0]
-                    if not score < best * (1.0 - _EQUAL):
-                        break
-                    best, logs = score, moved
-    _, coefficients, inverse, df = solve(logs)
-    return coefficients, inverse, df
+    def best_of(self, starts: list[FloatArray]) -> tuple[FloatArray, float]:
+        """Best of some penalties, from rough to smooth, and its GCV."""
+        scores = np.array([self.solve(start)[0] for start in starts])
+        # The smoothest of equals: where GCV is flat, rounding and so the machine would decide.
+        place = int(np.flatnonzero(scores <= np.min(scores) * (1.0 + _EQUAL))[-1])
+        return starts[place], float(scores[place])
+
+    def by_descent(self) -> FloatArray:
+        """Choose a penalty for each block by coordinate descent on GCV, the shared one first."""
+        rows = self.rows
+        ridges = (-6.0,) if len(self.gram) < rows / 4 else (-6.0, -2.0, -1.0, 0.0)
+        smooth = len(self.penalties) - 1
+        starts = [
+            np.log(rows) + _TENFOLD * np.append(np.full(smooth, power), ridge)
+            for power in (_POWERS if smooth else (0.0,))
+            for ridge in ridges
+        ]
+        logs, best = self.best_of(starts)
+        for stride in (2.0 * _TENFOLD, _TENFOLD, 0.5 * _TENFOLD):
+            for place in range(len(self.penalties)):
+                for direction in (1.0, -1.0):
+                    while True:
+                        moved = logs.copy()
+                        moved[place] += direction * stride
+                        if abs(moved[place] - np.log(rows)) > 10.0 * _TENFOLD:
+                            break
+                        score = self.solve(moved)[0]
+                        if not score < best * (1.0 - _EQUAL):
+                            break
+                        best, logs = score, moved
+        return logs
+
+
+@final
+@dataclass(frozen=True)
+class _Chosen:
+    """Penalties of columns chosen with fewer knots, and what they are multiplied by."""
+
+    logs: dict[int, float]
+    change: float
+
+    def for_columns(self, bent: list[int], search: _Search) -> FloatArray:
+        """Logarithms of the penalties of these columns and of the ridge, the last."""
+        known = np.array([self.logs.get(j, -np.inf) for j in bent])
+        ridge = self.logs.get(-1, np.log(search.rows) - 6.0 * _TENFOLD)
+        floors = np.log(search.rows) + _TENFOLD * _POWERS
+        logs, _ = search.best_of([np.append(np.maximum(known, low), ridge) for low in floors])
+        logs[:-1] += self.change
+        return logs
 
 
 def _two_valued(x: FloatArray) -> bool:
     return bool(np.all((x == x.min()) | (x == x.max())))
 
 
-def _intervals(rows: int, d: int) -> int:
+def _intervals(rows: int, d: int, most: int) -> int:
     if d == 1:
         # R's smooth.spline has 100, 140 and 200 knots for 200, 800 and 3200 rows.
         usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
         return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
-    affordable = min(rows // (_ROWS_PER_INTERVAL * d), _ADDITIVE_COLUMNS // d - 2)
+    affordable = min(rows // (_ROWS_PER_INTERVAL * d), most // d - 2)
     return min(affordable, _ADDITIVE_INTERVALS)
