@@ -9,14 +9,14 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.inference import varying_directions
 from multiobs.inference.influence import influences, row_scores
-from multiobs.inference.sandwich import gradient_of
+from multiobs.inference.sandwich import gradient_of, hessian_of
 from multiobs.inference.score_test import (
     at_one_level,
     constrained,
     score_test,
     weighed_under,
 )
-from multiobs.inference.score_variance import smooth
+from multiobs.inference.score_variance import curvature_under_hypothesis, smooth
 from multiobs.inference.variance import meat
 from multiobs.tuples import Tuples, Windows
 
@@ -231,3 +231,49 @@ def test_hypotheses_stated_twice_count_once():
     again = score_test(fit, np.vstack([R, R[::-1]]), np.zeros(2 * len(R)), "constant")
     assert once.df_num == again.df_num == fit.w.size - 2
     assert_allclose(again.p_value, once.p_value, rtol=1e-6)
+
+
+def whitened(matrix, gram):
+    """A matrix in coordinates in which the Gram matrix is one, but for the size."""
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 1e-8 * values[-1]
+    frame = vectors[:, kept] / np.sqrt(values[kept])
+    found = frame.T @ matrix @ frame
+    return found / np.mean(np.diag(found))
+
+
+def curvatures(statistic, seed):
+    """Second derivatives of the risk at the constant fit, as summed and smoothed, and features."""
+    X, y = table(300, seed)
+    model = MultiObservationRegressor(
+        statistic, "sliding", features=SplineTransformer(5), transport=None
+    )
+    fit = model.fit(X, y)._fitted.result
+    Z = fit.design.columns(X)
+    w, free = constrained(fit.risk, fit.w, varying_directions(Z), np.zeros(Z.shape[1] - 2))
+    A = hessian_of(fit.risk, w)
+    return A, curvature_under_hypothesis(fit.problem, gradient_of(fit, w, free), A), Z
+
+
+def test_second_derivatives_of_a_bound_are_smoothed_where_labels_enter():
+    """They are the same at all x here; the sum over pairs is further from it."""
+    off = []
+    for seed in range(6):
+        *both, Z = curvatures("ucb", seed)
+        off.append([np.linalg.norm(whitened(each, Z.T @ Z) - np.eye(7)) for each in both])
+    summed, smoothed = np.mean(off, axis=0)
+    assert smoothed < 0.8 * summed
+    A, found, _ = curvatures("variance", 0)
+    assert found is A  # no label enters
+
+
+@pytest.mark.slow
+def test_size_of_a_bound_in_few_rows():
+    """With the curvature as summed 2 % of true hypotheses were rejected."""
+    found = [
+        p_values("ucb", sampler, features, 300, 200, skewed=skewed)
+        for sampler in ("sliding", samplers.Nearby("paper"))
+        for features in FEATURES.values()
+        for skewed in (False, True)
+    ]
+    assert 0.03 <= np.mean(np.concatenate(found) < 0.05) <= 0.06

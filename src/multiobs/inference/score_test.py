@@ -28,7 +28,10 @@ from multiobs.inference.hypotheses import TestResult, hotelling
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.meat import positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
-from multiobs.inference.score_variance import variance_under_hypothesis
+from multiobs.inference.score_variance import (
+    curvature_under_hypothesis,
+    variance_under_hypothesis,
+)
 from multiobs.inference.variance import meat
 
 STEPS = 50  # of Newton's method towards the fit under the hypothesis
@@ -64,7 +67,8 @@ def score_test(
         V = variance_under_hypothesis(fit.problem, gradient, found)
     else:
         V = positive_part(dependence.variance(found, gradient))
-    side = R @ inverse_of(hessian_of(fit.risk, w))
+    curvature = curvature_under_hypothesis(fit.problem, gradient, hessian_of(fit.risk, w))
+    side = R @ inverse_of(curvature)
     gap, spread = side @ fit.risk.gradient(w), side @ V @ side.T
     size = np.sqrt(np.maximum(np.diag(spread), 1e-300))
     inner = spread / np.outer(size, size)

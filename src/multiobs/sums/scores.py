@@ -63,6 +63,13 @@ class Slope:
     terms: tuple[Term, ...]
     loss: Loss | None = None
 
+    @property
+    def bends_with_labels(self) -> bool:
+        """Whether the second derivative of the loss depends on labels or on the statistic."""
+        constants = (each.kernel.polynomial for each in self.terms if each.forms)
+        steady = all(each is not None and each.constant is not None for each in constants)
+        return self.loss is not None or not steady or any(len(t.forms) > 1 for t in self.terms)
+
     @staticmethod
     def of(kernel: Kernel) -> "Slope":
         """Return a kernel as the only term: its sums of rows are scores of the constant."""
