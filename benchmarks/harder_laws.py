@@ -95,6 +95,36 @@ def cell_variance(levels: int, size: float) -> Function:
     return lambda X: half_plus(X) + size * (X[:, -1].astype(int) % 2)
 
 
+def sudden() -> list[Law]:
+    """Laws whose mean jumps or turns faster than a smooth pilot of 300 rows can follow."""
+    stairs = pieces(
+        [0.15, 0.2, 0.38, 0.5, 0.58, 0.86], [0.0, 3.0, 0.0, -3.0, 1.0, 4.0, 0.0], [0.0] * 7
+    )
+    spikes = pieces(
+        [0.2, 0.23, 0.5, 0.54, 0.77, 0.8], [0.0, 5.0, 0.0, -4.0, 0.0, 3.0, 0.0], [0.0] * 7
+    )
+    bumps = first(
+        lambda x: (
+            6 * np.exp(-(((x - 0.2) / 0.02) ** 2))
+            + 5 * np.exp(-np.abs(x - 0.6) / 0.02)
+            - 4 * np.exp(-(((x - 0.85) / 0.03) ** 2))
+        )
+    )
+    near = lambda X: 5.0 * (X[:, 0] > 0.315) + 2 * X[:, 0]  # noqa: E731
+    far = lambda X: 3.0 * (X[:, 0] > 0.2) - 4.0 * (X[:, 0] > 0.72)  # noqa: E731
+    return [
+        law("stairs", stairs),
+        law("spikes", spikes, flat_one),
+        law("chirp", first(lambda x: 2 * np.sin(20 * np.pi * x**3))),
+        law("fast wave", first(lambda x: 2 * np.sin(28 * np.pi * x)), flat_one),
+        law("clusters, step", near, position="clustered"),
+        law("clusters, steps", far, flat_one, position="clustered"),
+        law("wave of steps", first(lambda x: 3 * np.sign(np.sin(9 * np.pi * x)))),
+        law("bumps", bumps),
+        law("burst", first(lambda x: 2.5 * np.sin(1.6 * np.pi / (1.12 - x)))),
+    ]
+
+
 def tuning() -> list[Law]:
     """Laws that choices were made on."""
     lines = pieces([0.3, 0.55, 0.8], [0.0, 4.0, -2.0, 3.0], [6.0, -8.0, 5.0, 0.0])
@@ -122,6 +152,7 @@ def tuning() -> list[Law]:
         statistic_law("minvar", "minvar, sawtooth", lambda X: 0.5 * sawtooth(X)),
         statistic_law("minvar", "minvar, wave", first(lambda x: 1.5 * np.sin(4 * np.pi * x))),
         statistic_law("ucb8", "ucb, wave and jump", wave_and_jump),
+        *sudden(),
     ]
 
 

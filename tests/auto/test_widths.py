@@ -8,14 +8,15 @@ from multiobs.auto import widths
 from multiobs.auto.widths import narrowed
 
 
-def slow_excess(e: np.ndarray, narrow: int, wide: int) -> float:
+def slow_excess(e: np.ndarray, narrow: int, wide: int, left: dict[int, float]) -> float:
     """T-value of the growth of half squared differences, by loops over sorted residuals."""
     e = e - e.mean()
     terms = []
     for i in range(e.size):
         means = [e[i + 1 : i + 1 + k].mean() if i + 1 < e.size else 0.0 for k in (narrow, wide)]
-        terms.append(e[i] * (means[0] - means[1]))
-    return float(np.sum(terms) / np.sqrt(np.sum(np.square(terms))))
+        terms.append(e[i] * (means[0] / left[narrow] - means[1] / left[wide]))
+    growth = np.sum(terms) + np.sum(e**2) * (1 / left[wide] - 1 / left[narrow])
+    return float(growth / np.sqrt(np.sum(np.square(terms))))
 
 
 def test_the_excess_is_that_of_the_obvious_loop() -> None:
@@ -24,9 +25,47 @@ def test_the_excess_is_that_of_the_obvious_loop() -> None:
     e = np.sin(30 * x[:, 0]) + rng.normal(size=60)
     near = widths._in_a_row(x, e[:, None], None, 8)
     order = np.argsort(x[:, 0])
+    nothing_taken = dict.fromkeys((1, 2, 4, 8), 1.0)
     for narrow, wide in ((1, 8), (4, 8), (1, 2)):
-        expected = slow_excess(e[order], narrow, wide)
+        expected = slow_excess(e[order], narrow, wide, nothing_taken)
         assert near.excess(0, narrow, wide) == pytest.approx(expected, rel=1e-9)
+    # a pilot that takes more of the noise of rows further apart
+    rank = np.argsort(order)
+    near.ask(lambda i, j: 1.0 - 0.05 * np.abs(rank[i] - rank[j]))
+    gaps = np.abs(np.subtract.outer(np.arange(60), np.arange(60)))
+    left = {}
+    for k in nothing_taken:
+        gap = gaps[np.triu(gaps <= k, 1)]
+        left[k] = float(np.mean(1.0 - 0.05 * gap))
+    for narrow, wide in ((1, 8), (4, 8), (1, 2)):
+        expected = slow_excess(e[order], narrow, wide, left)
+        assert near.excess(0, narrow, wide) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_what_a_pilot_takes_of_the_noise_hides_nothing(d: int) -> None:
+    """Residuals of a rough smoother are unlike their neighbours: that is no sign of a good mean."""
+    values = []
+    for seed in range(30):
+        rng = np.random.default_rng([seed, d])
+        X, e = rng.uniform(size=(200, d)), rng.normal(size=200)
+        size = 0.01 if d == 1 else 0.06
+        H = np.exp(-0.5 * np.sum(((X[:, None] - X[None]) / size) ** 2, axis=2))
+        H = H @ np.linalg.inv(H + 1.0 * np.eye(200))
+        S = H @ H.T
+
+        def share(i: np.ndarray, j: np.ndarray, H: np.ndarray = H, S: np.ndarray = S) -> np.ndarray:
+            taken = H[i, i] + H[j, j] - 2 * H[i, j]
+            return 1.0 - taken + (S[i, i] + S[j, j] - 2 * S[i, j]) / 2
+
+        lagged = widths._in_a_row if d == 1 else widths._around
+        near = lagged(X, (e - H @ e)[:, None], None, 8)
+        raw = near.excess(0, 1, 8)
+        near.ask(share)
+        values.append([raw, near.excess(0, 1, 8)])
+    raw, known = np.mean(values, axis=0)
+    assert raw < -0.7
+    assert abs(known) < 0.6  # three standard errors
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -56,6 +56,32 @@ def test_slopes_and_jumps_together_are_seen(n: int) -> None:
     assert np.mean(ours) < 0.2 * np.mean(smooth)
 
 
+def test_segments_of_ten_rows_are_seen_among_300() -> None:
+    ours, smooth = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(size=(300, 1))
+        mean = 4.0 * ((x[:, 0] > 0.2) & (x[:, 0] < 0.24)) - 3.0 * (x[:, 0] > 0.6)
+        y = mean + rng.normal(size=300)
+        found = fit_pilot(x, y, None)
+        ours.append(np.mean((found.at_rows - mean) ** 2))
+        smooth.append(np.mean((SplinePilot().fit(x, y).predict(x) - mean) ** 2))
+    assert np.mean(ours) < 0.5 * np.mean(smooth)
+
+
+def test_without_breaks_it_is_the_spline() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.uniform(size=(300, 1))
+    y = x[:, 0] ** 2 + rng.normal(size=300)
+    weight = np.where(np.arange(300) % 5 > 0, rng.uniform(0.5, 2.0, size=300), 0.0)
+    ours, spline = JumpPilot().fit(x, y, weight), SplinePilot().fit(x, y, weight)
+    assert ours.breaks_.size == 0
+    assert ours.predict(x) == pytest.approx(spline.predict(x), abs=1e-7)
+    assert ours.effective_df_ == pytest.approx(spline.effective_df_, rel=1e-6)
+    some, others = x[:50], x[50:100]
+    assert ours.pair_share(some, others) == pytest.approx(spline.pair_share(some, others), rel=1e-6)
+
+
 def test_a_curve_gets_no_jumps() -> None:
     counts = []
     for seed in range(10):

@@ -169,8 +169,8 @@ def _settled(
     if isinstance(chosen, str):
         return Leaves(honest_leaves(working.X, working.y, statistic.arity, rng)), None
     if choice.follows is not None:
-        place, blocks = working.place, working.groups
-        return follow_data(choice.follows, statistic.arity, place, residuals.labels, blocks)
+        place, X, blocks = working.place, working.X, working.groups
+        return follow_data(choice.follows, statistic.arity, place, X, residuals, blocks)
     if choice.balanced or not chosen.is_open() or statistic.arity == 1:
         return chosen, None
     found = validation.by_validation(chosen, statistic, working, residuals)

@@ -1,11 +1,11 @@
 """Pilots of the conditional mean, chosen by cross-validation.
 
-In one column: a GCV spline, or jumps at the breaks of an optimal partition with a spline for the
-rest.  In more columns: an additive spline, a Gaussian process with a length scale for each column,
-the cells of a pruned tree, or boosted trees on what the spline leaves.  What a linear smoother
-takes of the noise is known; a pilot that can follow single labels (boosting) is cross-fitted, and
-its folds are never mixed in a tuple.  Rows are put into an order of their own first, so that none
-of this depends on theirs.
+In one column: a GCV spline, with jumps at the breaks of an optimal partition where GCV wants them.
+In more columns, by held-out rows: an additive spline, a Gaussian process with a length scale for
+each column, the cells of a pruned tree, or boosted trees on what the spline leaves.  What a linear
+smoother takes of the noise is known; a pilot that can follow single labels (boosting) is
+cross-fitted, and its folds are never mixed in a tuple.  Rows are put into an order of their own
+first, so that none of this depends on theirs.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from multiobs.tuples import canonical_order
 
 FEW = 60  # rows below which nothing but the spline is tried
 LEAVES, DEEPER = 4, 16  # of a boosted tree: interactions of a few columns, or whatever pays
-PROBE = 2000  # rows that the choice between pilots is made on; twice as many in several columns
+PROBE = 4000  # rows that the choice between pilots is made on
 HELD_OUT = 3  # folds of the choice between pilots
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
@@ -237,7 +237,8 @@ def _fit_blocks(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> Pilo
     found = _fit_sorted(centre[:, None], level, total * (first.size / total.sum()), [])
     at_rows = np.empty(y.size)
     # a line between the centres of blocks is quicker, but does not jump
-    jumps = isinstance(found.models[0], JumpPilot)
+    model = found.models[0]
+    jumps = isinstance(model, JumpPilot) and model.breaks_.size > 0
     at_rows[order] = found.predict(x[:, None]) if jumps else np.interp(x, centre, found.at_rows)
     return Piloted(f"{found.name}, fitted to {first.size} block means", at_rows, None, found.models)
 
@@ -251,6 +252,10 @@ def _fit_sorted(
 ) -> Piloted:
     """Fit to rows in an order that is theirs alone; columns of a category belong together."""
     n, d = X.shape
+    if d == 1 and n >= FEW:
+        jumping = JumpPilot().fit(X, y, weight)
+        name = "jumps and a spline" if jumping.breaks_.size else "spline"
+        return Piloted(name, jumping.predict(X), None, (jumping,), jumping)
     name, make = _winner(X, y, weight, together)
     if not isinstance(make(), BoostedPilot):
         many = isinstance(make(), KernelPilot | CellPilot)
@@ -293,11 +298,8 @@ def _winner(
     if y.size < FEW:
         return "spline", SplinePilot
     d = X.shape[1]
-    X, y, weight = thinned(X, y, weight, PROBE if d == 1 else 2 * PROBE)
+    X, y, weight = thinned(X, y, weight, PROBE)
     held = _Held(X, y, weight)
-    if d == 1:
-        held.add("jumps and a spline", JumpPilot)
-        return held.best
     if d - sum(len(each) - 1 for each in together) <= MOST_COLUMNS:
         drawn = np.random.default_rng(0).permutation(y.size)[:LEARNED_ON]
         scales = length_scales(X[drawn], y[drawn], together)
@@ -353,8 +355,6 @@ class _Held:
             model.fit(*inside)
         if isinstance(model, SplinePilot):
             self._splines.append(model)
-        if isinstance(model, JumpPilot) and model.breaks_.size == 0:
-            model = self._splines[fold]  # nothing but a spline with fewer knots
         missed = y[out] - model.predict(X[out])
         return np.asarray(missed**2 if weight is None else weight[out] * missed**2)
 

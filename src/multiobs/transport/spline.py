@@ -32,9 +32,10 @@ _EQUAL = 1e-6  # relative difference of criteria that counts as none
 class SplinePilot:
     r"""Cubic smoothing spline with its penalty chosen by generalised cross-validation.
 
-    Minimises :math:`\mathrm{GCV}(\lambda) = n \mathrm{RSS} / (n - 1.4\,\mathrm{df})^2`. One column
-    of x gives a spline with up to 200 knots, several give an additive model with a penalty for
-    each column. Outside the bulk of the data the fit goes on straight, more and more slowly.
+    Minimises :math:`\mathrm{GCV}(\lambda) = n \mathrm{RSS} / (n - c\,\mathrm{df})^2`, c = 1.2 in
+    one column and 1.4 in several. One column of x gives a spline with up to 200 knots, several give
+    an additive model with a penalty for each column. Outside the bulk of the data the fit goes on
+    straight, more and more slowly.
 
     Attributes
     ----------
@@ -108,8 +109,11 @@ class SplinePilot:
         if axes is None:
             # two values, as of an indicator, need no more than a line and no share of the knots
             curved = [d == 1 or not _two_valued(X[:, j]) for j in range(d)]
-            most = _ADDITIVE_COLUMNS if self._chosen is None else _FINER_COLUMNS
-            intervals = _intervals(rows, d if d == 1 else max(sum(curved), 2), most)
+            if d == 1:
+                intervals = intervals_of(rows)
+            else:
+                most = _ADDITIVE_COLUMNS if self._chosen is None else _FINER_COLUMNS
+                intervals = _affordable(rows, max(sum(curved), 2), most)
             axes = [spline_axis(X[:, j], intervals if curved[j] else 0) for j in range(d)]
         self._axes = axes
         self._logs: dict[int, float] = {}
@@ -337,10 +341,17 @@ def _two_valued(x: FloatArray) -> bool:
     return bool(np.all((x == x.min()) | (x == x.max())))
 
 
-def _intervals(rows: int, d: int, most: int) -> int:
-    if d == 1:
-        # R's smooth.spline has 100, 140 and 200 knots for 200, 800 and 3200 rows.
-        usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
-        return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
+def intervals_of(rows: int) -> int:
+    """Return how many intervals one column is given: knots of R's smooth.spline.
+
+    >>> intervals_of(300), intervals_of(800), intervals_of(5000)
+    (75, 140, 200)
+    """
+    usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
+    return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
+
+
+def _affordable(rows: int, d: int, most: int) -> int:
+    """Intervals of each of d columns."""
     affordable = min(rows // (_ROWS_PER_INTERVAL * d), most // d - 2)
     return min(affordable, _ADDITIVE_INTERVALS)
