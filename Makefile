@@ -116,7 +116,7 @@ coverage-sim: .venv/.stamp ## the slow simulations (interval coverage, promises 
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) --slow -m slow
 
 mutants: .venv/.stamp ## plant small faults one at a time, and see whether the tests notice
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.mutants
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.mutants --out $(OUT)/mutants.csv
 
 test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
 	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS) tests # doctests show numbers as numpy 2 writes them

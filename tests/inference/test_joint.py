@@ -1,5 +1,7 @@
 """Joint tests of several hypotheses: definitions, size and power."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -110,6 +112,24 @@ def test_influences_find_the_noise_of_each_row(kind):
     left = found.rows[inside, 0] - (counts * noise)[inside]
     assert np.sqrt(np.mean(left**2)) < 0.1 * np.sqrt(np.mean((counts * noise)[inside] ** 2))
     assert_allclose(found.n_neighbours, counts)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_influences_take_off_the_mean_of_tuples_without_the_row(arity):
+    """By loops over the tuples of each neighbour; of few rows, so that every tuple counts."""
+    n = 7
+    members = np.array(list(combinations(range(n), arity)))
+    s = np.random.default_rng(1).exponential(size=len(members))
+    containing = [[t for t, each in enumerate(members) if i in each] for i in range(n)]
+    g = np.array([s[each].sum() for each in containing])
+    expected = np.empty(n)
+    for i in range(n):
+        of_others = [
+            s[t] for j in range(n) if j != i for t in containing[j] if t not in containing[i]
+        ]
+        expected[i] = g[i] - (arity - 1) / arity * len(containing[i]) * np.mean(of_others)
+    for tuples in (Tuples(members, n), Windows(np.arange(n), np.full(n, n), arity=arity)):
+        assert_allclose(influences(g[:, None], tuples).rows[:, 0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("sampler", [samplers.SlidingWindow(), samplers.Nearby(0.1)])

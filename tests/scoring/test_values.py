@@ -76,6 +76,25 @@ def test_lags_without_a_bandwidth_are_newey_and_wests(n):
     assert wider[0, 0] != pytest.approx(total, rel=1e-3)
 
 
+def test_lags_reach_as_far_as_a_metasample_does():
+    """Pairs three times apart share labels with pairs up to three times later."""
+    n, span = 40, 3
+    pairs = np.stack([np.arange(n - span), np.arange(span, n)], axis=1)
+    weight = np.full(len(pairs), 1 / len(pairs))
+    held = HeldOut(np.arange(float(n))[:, None], np.zeros(n), pairs, weight)
+    values = np.random.default_rng(2).exponential(size=len(pairs))
+    u = weight * (values - values.mean())
+    lags = span + int(4 * (n / 100) ** (2 / 9))
+    total = sum(
+        max(1 - abs(i - j) / (lags + 1), 0) * u[i] * u[j]
+        for i in range(len(u))
+        for j in range(len(u))
+    )
+    assert covariance(held, values, "hac")[0, 0] == pytest.approx(total, rel=1e-10)
+    with pytest.raises(ValueError, match="bandwidth must be at least 3, got 2"):
+        covariance(held, values, "hac", 2)
+
+
 def test_weights_of_metasamples_enter_their_errors():
     pairs, weight = np.array([[0, 1], [2, 3]]), np.array([0.75, 0.25])
     held = HeldOut(np.arange(4.0)[:, None], np.zeros(4), pairs, weight)
