@@ -11,7 +11,7 @@ from multiobs.fit.problem import Problem
 from multiobs.fit.roots import NEAR, newton_root
 from multiobs.fit.rowwise import pool_rows
 from multiobs.sums import Pooled, pool
-from multiobs.transport import LocationScale
+from multiobs.transport import LocationScale, in_bins
 from multiobs.tuples import TupleSet, Windows
 
 
@@ -133,6 +133,7 @@ def _fit_once(
         last, name = model.steps[-1][1], f"{model.steps[-1][0]}__sample_weight"
     else:
         last, name = model, "sample_weight"
+    x = in_bins(model, x)
     if has_fit_parameter(last, "sample_weight"):
         return model.fit(x, target, **{name: weight / weight.mean()})
     chosen: IntArray = rng.choice(target.size, size=target.size, p=weight / weight.sum())

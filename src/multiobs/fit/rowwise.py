@@ -26,7 +26,7 @@ from multiobs.fit.links import LinkedLoss
 from multiobs.statistics.kernels import Kernel, constant
 from multiobs.sums import Pooled
 from multiobs.sums.contraction import LIMIT, tuple_weights
-from multiobs.sums.scores import Slope, sum_scores
+from multiobs.sums.scores import kernel_sums
 from multiobs.tuples import Tuples, TupleSet, Windows
 
 LISTED = 64  # tuples for each row that are listed to see who goes with whom, and no more
@@ -88,7 +88,7 @@ def row_sums(
     limit : int
         The most tuples that are enumerated.
     """
-    psi, chi = (_over_rows(kernel, tuples, y, weight, limit) for kernel in loss.kernels)
+    psi, chi = kernel_sums(loss.kernels, tuples, y, weight, limit).T
     plain = isinstance(tuples, Windows) and tuples.order.size <= tuples.n_rows
     if tuples.arity == 1 or (plain and tuples.n_rows > MANY):
         return RowSums(psi, chi, None)
@@ -122,17 +122,10 @@ def pool_rows(
         The most tuples that are enumerated.
     """
     one = constant(1.0, tuples.arity, 1 if y.ndim == 1 else y.shape[1])
-    total = _over_rows(one, tuples, y, weight, limit)
-    rows = np.flatnonzero(total > 0)
-    sums = np.stack([_over_rows(each, tuples, y, weight, limit)[rows] for each in kernels], axis=1)
-    return Pooled(X[rows], total[rows], sums / total[rows, None], rows)
-
-
-def _over_rows(
-    kernel: Kernel, tuples: TupleSet, y: FloatArray, weight: FloatArray | None, limit: int
-) -> FloatArray:
-    ones, one = np.ones((tuples.n_rows, 1)), np.ones(1)
-    return sum_scores(Slope.of(kernel), tuples, ones, y, one, weight, limit=limit)[:, 0]
+    sums = kernel_sums([one, *kernels], tuples, y, weight, limit)
+    rows = np.flatnonzero(sums[:, 0] > 0)
+    total = sums[rows, 0]
+    return Pooled(X[rows], total, sums[rows, 1:] / total[:, None], rows)
 
 
 def _together(

@@ -14,7 +14,7 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.native import rank_sums
-from multiobs.statistics.kernels import Kernel, Monomials, OrderStatistic
+from multiobs.statistics.kernels import Kernel, OrderStatistic
 from multiobs.statistics.losses import Loss
 from multiobs.sums import moments, series, wide
 from multiobs.sums.contraction import (
@@ -28,6 +28,7 @@ from multiobs.sums.contraction import (
     split_constants,
     tuple_weights,
 )
+from multiobs.sums.passes import Summed, in_few_passes
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 PRODUCTS_A_TUPLE = 8  # of two series, in the time that it takes to list a tuple
@@ -191,23 +192,8 @@ class _Split:
     """
 
     listed: list[Term]
-    summed: "list[Summed]"
+    summed: list[Summed]
     ranked: list[OrderStatistic]
-
-
-@final
-@dataclass(frozen=True)
-class Summed:
-    """A term whose sums over tuples are running sums."""
-
-    kernel: Monomials
-    forms: tuple[FloatArray, ...]
-    over: TupleSet
-
-    @property
-    def degree(self) -> int:
-        """The power of the features in its score."""
-        return len(self.forms) + 1
 
 
 def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) -> _Split:
@@ -305,57 +291,46 @@ def _running_scores(
         if not todo:
             return out
     U, fixed, varying = split_constants(Z)
-    rows = moments.Rows(U, labels, weight)
-    while todo:  # one pass for all terms over the same tuples that may be centred alike
-        over, alike = todo[0].over, todo[0].kernel.shift_invariant
-        group = [t for t in todo if t.over is over and t.kernel.shift_invariant == alike]
-        todo = [t for t in todo if t.over is not over or t.kernel.shift_invariant != alike]
-        parts = []
-        for term in group:
-            seeds = seeds_of_forms(term.forms, Z.shape[1], fixed, varying, term.kernel.arity)
-            parts.append((term.kernel, term.degree, seeds))
-        assert isinstance(over, Windows | Graph)
-        tasks = [(kernel, degree) for kernel, degree, _ in parts]
-        evaluator = moments.Evaluator(tasks, rows, keep_counts=True)
-        out += membership(evaluator, over, parts, by_anchor)
-    return out
+    parts = []
+    for term in todo:
+        seeds = seeds_of_forms(term.forms, Z.shape[1], fixed, varying, term.kernel.arity)
+        parts.append((term, seeds))
+    return out + in_few_passes(parts, moments.Rows(U, labels, weight), by_anchor)
 
 
-def membership(
-    evaluator: moments.Evaluator,
-    tuples: Windows | Graph,
-    parts: Sequence[tuple[Monomials, int, FloatArray]],
-    by_anchor: bool = False,
+def kernel_sums(
+    kernels: Sequence[Kernel],
+    tuples: TupleSet,
+    y: FloatArray,
+    weight: FloatArray | None,
+    limit: int = LIMIT,
 ) -> FloatArray:
-    """Sum over the tuples that contain each row of a linear function of their series, (n, q).
+    """Sum kernels over the tuples that contain each row, (n, q): as few passes as there can be.
 
-    A tuple contributes to its anchor directly, and to a partner j through the sums in which one
-    slot is held at j.  ``parts`` holds kernels with the degree of their series and the seeds
-    (q, monomials) of the linear function.
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        Functions of the m labels.
+    tuples : TupleSet
+        Which rows go together.
+    y : ndarray (n,) or (n, s)
+        Labels.
+    weight : ndarray (n,) or None
+        Weights of the rows, multiplied within a tuple.
+    limit : int
+        The most tuples that are enumerated.
     """
-    v = evaluator.p
-    q = parts[0][2].shape[0]
-    out = np.zeros((tuples.n_rows, q))
-    for chunk in evaluator.chunks(tuples):
-        D = np.zeros((q, chunk.anchors.size, len(evaluator.columns)))
-        for kernel, degree, seeds in parts:
-            sums = evaluator.anchor_sums(chunk, kernel, degree)
-            for c in range(q):
-                for each, factor in zip(sums, seeds[c], strict=True):
-                    if factor != 0.0:
-                        np.add.at(out[:, c], chunk.anchors, factor * each)
-            if by_anchor:
-                continue
-            triples = series.products(v, degree)
-            for block, partners in evaluator.partner_factors(chunk, kernel, degree).items():
-                scale = series.exp_weights(v, degree, block[0])
-                for alpha, beta, gamma in triples:
-                    column = evaluator.where[(block, alpha)]
-                    for c in (c for c in range(q) if seeds[c, gamma] != 0.0):
-                        D[c, :, column] += (seeds[c, gamma] * scale[alpha]) * partners[beta]
-        if not by_anchor:
-            for c in range(q):
-                chunk.hand_back(D[c], out[:, c])
+    ones, one = np.ones((tuples.n_rows, 1)), np.ones(1)
+    out, together = np.zeros((tuples.n_rows, len(kernels))), []
+    for i, (kernel, column) in enumerate(zip(kernels, np.eye(len(kernels)), strict=True)):
+        summed = _split(Slope.of(kernel).terms, tuples, ones, y).summed
+        together += [(term, column[:, None]) for term in summed]
+        if not summed:
+            slope = Slope.of(kernel)
+            out[:, i] = sum_scores(slope, tuples, ones, y, one, weight, limit=limit)[:, 0]
+    if together:
+        labels = y[:, None] if y.ndim == 1 else y
+        out += in_few_passes(together, moments.Rows(ones[:, :0], labels, weight), False)
     return out
 
 

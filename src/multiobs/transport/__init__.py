@@ -1,6 +1,7 @@
 """Pilots of the mean and the spread, and labels moved along them to the representative."""
 
 from multiobs.transport import basis
+from multiobs.transport.bins import in_bins
 from multiobs.transport.pilots import Piloted, completed, fit_pilot, one_thread, spread_folds
 from multiobs.transport.residuals import (
     LocationScale,
@@ -24,6 +25,7 @@ __all__ = [
     "completed",
     "fit_pilot",
     "fit_scale_pilot",
+    "in_bins",
     "leverage_corrected",
     "one_thread",
     "residuals_of",

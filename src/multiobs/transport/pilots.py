@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_argsort
+from multiobs.transport.bins import in_bins
 from multiobs.transport.cells import CellPilot
 from multiobs.transport.jumps import JumpPilot
 from multiobs.transport.kernel import LEARNED_ON, MOST_COLUMNS, KernelPilot, length_scales
@@ -108,7 +109,8 @@ class BoostedPilot:
             max_iter=200, learning_rate=0.1, max_leaf_nodes=self.leaves, early_stopping=False,
             min_samples_leaf=max(2, min(20, y.size // 20)), random_state=0,
         )  # fmt: skip
-        self._trees = trees.fit(X, y - self._spline.predict(X), sample_weight=weight)
+        left = y - self._spline.predict(X)
+        self._trees = trees.fit(in_bins(trees, X), left, sample_weight=weight)
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
