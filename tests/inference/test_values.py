@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from scipy.special import expit, logit
 from sklearn.linear_model import LinearRegression
 
@@ -58,6 +59,23 @@ def test_one_hypothesis_by_hand():
     found = wald(np.array([2.0, 5.0]), cov, np.array([[1.0, -1.0]]), np.array([1.0]), 7.0, "b")
     assert_allclose(found.statistic, (2.0 - 5.0 - 1.0) ** 2 / (4 + 9 - 2))
     assert (found.df_num, found.df_denom) == (1, 7.0)
+
+
+def test_two_hypotheses_by_hand():
+    """F is Wald's quadratic form per hypothesis; a third that follows from two adds nothing."""
+    estimate, q = np.array([2.0, 5.0]), np.array([1.0, 1.0])
+    cov = np.array([[4.0, 1.0], [1.0, 9.0]])
+    gap = estimate - q
+    det = 4.0 * 9.0 - 1.0
+    form = (9.0 * gap[0] ** 2 - 2.0 * gap[0] * gap[1] + 4.0 * gap[1] ** 2) / det
+    found = wald(estimate, cov, np.eye(2), q, 7.0, "b")
+    assert_allclose(found.statistic, form / 2)
+    assert_allclose(found.p_value, stats.f.sf(form / 2, 2, 7.0))
+    again = wald(
+        estimate, cov, np.array([[1.0, 0], [0, 1], [1, 1]]), np.array([1.0, 1, 2]), 7.0, "b"
+    )
+    assert again.df_num == 2
+    assert_allclose(again.statistic, form / 2)
 
 
 def test_tuples_that_touch_a_tuple_are_counted_once():
@@ -115,6 +133,27 @@ def test_leverage_multiplies_weights_within_a_tuple():
     assert found.kind in ("rows", "anchors")
     assert_allclose(found.variance(), expected, rtol=0.2)
     assert_allclose(found.naive, s.T @ s)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_windows_of_heavy_rows_have_the_leverage_of_their_products(arity):
+    """The mean of two groups, one of weight two: a window of m rows there counts 2^m times."""
+    rng = np.random.default_rng(4)
+    y, weight = rng.exponential(size=24), np.repeat([1.0, 2.0], [12, 12])
+    groups, x = np.repeat([0, 1], 12), np.arange(24.0)[:, None]
+    tuples = samplers.SlidingWindow().build(x, arity, rng, groups)
+    w, Z = np.array([0.4]), np.ones((24, 1))
+    loss = statistics.minvar(arity - 1).loss
+    found = meat(Gradient(slope_of(loss, w), tuples, Z, y, w, weight, 1))
+    starts = [*range(13 - arity), *range(12, 25 - arity)]
+    members = [range(a, a + arity) for a in starts]
+    times = np.array([2.0 ** (arity * (a >= 12)) for a in starts])
+    score = np.array([2 * (0.4 - min(y[list(each)])) for each in members]) * times
+    touch = np.array([[len({*a} & {*b}) > 0 for b in members] for a in members], dtype=float)
+    h = touch @ times / times.sum()
+    assert h.max() < 0.8
+    kept = score / np.sqrt(1 - h)
+    assert_allclose(found.variance(), [[kept @ touch @ kept]], rtol=1e-10)
 
 
 def test_inflation_is_hc2():
