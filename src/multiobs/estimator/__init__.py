@@ -2,10 +2,10 @@
 
 from multiobs.estimator.diagnostics import MetasampleReport, metasample_report
 from multiobs.estimator.fitted import FitPlan, Fitted
-from multiobs.estimator.intervals import ClusterLabels
 from multiobs.estimator.listing import Metasamples, metasamples
-from multiobs.estimator.messages import warn_of
+from multiobs.estimator.messages import warn_of, warn_of_cost
 from multiobs.estimator.regressor import MultiObservationRegressor
+from multiobs.estimator.replicated import ClusterLabels
 from multiobs.estimator.selection import Candidate, ClassScores, candidates
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "metasample_report",
     "metasamples",
     "warn_of",
+    "warn_of_cost",
 ]

@@ -11,6 +11,7 @@ from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
 from multiobs.estimator.messages import warn_of_doubts, warn_of_few
+from multiobs.estimator.replicated import Bootstrap, ClusterLabels, replicated_interval
 from multiobs.fit import Design, RegressorFit
 from multiobs.inference import (
     AdditiveFit,
@@ -21,11 +22,9 @@ from multiobs.inference import (
     Summary,
     TermSummary,
     TestResult,
-    bootstrap,
     coefficient_table,
     constant_test,
     dependence_of,
-    limits,
     partial_effects,
     range_of,
     term_tests,
@@ -34,7 +33,6 @@ from multiobs.inference import (
 from multiobs.tuples import effective_count
 
 LOOKED_AT = 200  # rows at which influences are looked at when no position is given
-ClusterLabels = npt.ArrayLike | Literal["serial"] | None
 
 
 class InferenceMixin(ABC):
@@ -97,7 +95,8 @@ class InferenceMixin(ABC):
             class only.
         n_bootstrap : int
             Replicates of the row bootstrap, with ``estimator=`` only: each costs a fit of the
-            estimator. ``n_jobs`` shares them, and a terminal shows how long is left.
+            estimator (a forest: of five of its trees). ``n_jobs`` shares them, a terminal shows
+            how long is left, and a warning says so beforehand where it is more than 30 seconds.
         clusters : array-like (n of the fit,), "serial" or None
             Which rows depend on each other: labels of clusters (repeated measurements of one
             subject), or "serial" where rows follow each other in one column of x. ``groups`` of
@@ -144,25 +143,8 @@ class InferenceMixin(ABC):
             return known.interval(at, level, method)
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
-        count = _check.integer("n_bootstrap", n_bootstrap, low=2)
-        held = self._fitted.replicates
-        dependence = dependence_of(clusters, result.problem.place)
-        if self._fitted.effective is not None and (count not in held or dependence is not None):
-            raise ValueError(
-                "predict_interval with estimator= needs the rows, which drop_rows dropped: ask for "
-                f"an interval with n_bootstrap={count} before"
-            )
-        if self._fitted.too_few:
-            return np.full((at.shape[0], 2), np.nan)
-        if count not in held or dependence is not None:
-            found = bootstrap.replicate(result, count, self._fitted.seed, self.n_jobs, dependence)
-        else:
-            found = held[count]
-        if dependence is None:
-            held[count] = found
-        error = found.standard_errors(at) * result.problem.units.factor
-        domain = self._fitted.statistic.domain
-        return limits(result.predict(at), error, np.inf, level, method, domain)
+        asked = Bootstrap(n_bootstrap, clusters, self.n_jobs)
+        return replicated_interval(self._fitted, asked, at, level, method)
 
     @_check.arithmetic("R and q")
     def wald_test(

@@ -17,6 +17,7 @@ from multiobs.inference import RowInfluence
 from multiobs.statistics import Statistic, outside_domain
 
 NAMED_FROM = 0.05  # share of the variance from which a row is named
+LONG = 30.0  # seconds of an interval that are told beforehand
 
 
 def warn_of(fitted: Fitted, X: FloatArray, richer: bool) -> None:
@@ -141,3 +142,14 @@ def warn_of_doubts(fitted: Fitted, independent: bool) -> None:
     doubts = fitted.doubts
     for each in (*doubts.few, *(doubts.dependent if independent else ())):
         warnings.warn(each, UserWarning, stacklevel=3)
+
+
+def warn_of_cost(seconds: float) -> None:
+    """Say beforehand how long an interval takes, if long."""
+    if seconds > LONG:
+        warnings.warn(
+            f"the replicates of this interval will take about {seconds:.0f} seconds, by the first "
+            "of them: a smaller n_bootstrap= takes fewer, n_jobs= shares them",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -6,6 +6,7 @@ from multiobs.fit.anchor_risk import framed
 from multiobs.fit.averages import mixing
 from multiobs.fit.design import Design, make_design
 from multiobs.fit.empirical import empirical_risk
+from multiobs.fit.forests import fewer_trees, is_forest
 from multiobs.fit.linear import (
     LinearFit,
     fit_linear,
@@ -50,6 +51,7 @@ __all__ = [
     "smooth_design",
     "smooth_terms",
     "terms",
+    "is_forest",
     "linked",
     "SmoothDesign",
     "Smooth",
@@ -78,6 +80,7 @@ __all__ = [
     "choose_solver",
     "constant_direction",
     "empirical_risk",
+    "fewer_trees",
     "fit_linear",
     "fit_regressor",
     "framed",

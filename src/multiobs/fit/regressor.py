@@ -7,12 +7,15 @@ from typing import Any, final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
+from multiobs.fit.forests import fewer_trees
 from multiobs.fit.problem import Problem
-from multiobs.fit.roots import NEAR, newton_root
+from multiobs.fit.roots import NEAR, ROUNDS, newton_root
 from multiobs.fit.rowwise import pool_rows
 from multiobs.sums import Pooled, pool
 from multiobs.transport import LocationScale, in_bins
 from multiobs.tuples import TupleSet, Windows
+
+TREES, TOWARDS = 10, 3  # of a forest on its way to a root, and steps of it
 
 
 @final
@@ -51,8 +54,9 @@ def fit_regressor(
     The tuples of each anchor are one pseudo-observation, those of each row where the windows are
     leaves of several trees.
     A mean is regressed on psi, a ratio on psi/chi with weight chi.  A root-type statistic is
-    reached by Newton steps on its identification function V: regress r + V/V', repeat.  A
-    regressor whose ``fit`` takes no ``sample_weight`` gets a weighted resample of the same size.
+    reached by Newton steps on its identification function V: regress r + V/V', repeat; those of a
+    forest have few trees, but for the last.  A regressor whose ``fit`` takes no ``sample_weight``
+    gets a weighted resample of the same size.
 
     Parameters
     ----------
@@ -109,15 +113,21 @@ def _fit_root(
 ) -> Any:
     fitted: list[Any] = []
 
-    def refit(target: FloatArray, weight: FloatArray) -> FloatArray:
-        fitted.append(_fit_once(template, pooled.x, target, weight, rng))
-        return np.asarray(fitted[-1].predict(pooled.x), dtype=np.float64)
+    def steps(with_template: Any, rounds: int, start: FloatArray | None) -> FloatArray:
+        def refit(target: FloatArray, weight: FloatArray) -> FloatArray:
+            fitted.append(_fit_once(with_template, pooled.x, target, weight, rng))
+            return np.asarray(fitted[-1].predict(pooled.x), dtype=np.float64)
 
-    if near is None:
-        newton_root(pooled, way_back, refit)
-    else:
+        return newton_root(pooled, way_back, refit, rounds, start)[0]
+
+    few = fewer_trees(template, TREES)
+    if near is not None:
         start = np.asarray(near.predict(pooled.x), dtype=np.float64).reshape(-1)
-        newton_root(pooled, way_back, refit, NEAR, way_back.inward(start))
+        steps(template, NEAR, way_back.inward(start))
+    elif few is not None:  # a step's error enters the next one squared
+        steps(template, 1, steps(few, TOWARDS, None))
+    else:
+        steps(template, ROUNDS, None)
     return fitted[-1]
 
 

@@ -1,7 +1,6 @@
 """Fitted classes of functions as a file holds them: values, intervals and tables without rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -17,6 +16,7 @@ from multiobs.inference import (
     Summary,
     TermSummary,
     TermTest,
+    bootstrap,
     coefficient_table,
     limits,
     range_of,
@@ -229,21 +229,18 @@ class RegressorClass(StoredClass):
         What it predicts, and the way to the user's units.
     regressor : regressor
         Fitted.
-    replicates : sequence of regressor
+    replicates : Replicates or None
         Those of a bootstrap, where there are any.
-    scale : float
-        What the spread of their predictions is multiplied by.
     """
 
     statistic: Statistic
     units: LabelUnits
     regressor: Any
-    replicates: Sequence[Any] = ()
-    scale: float = 1.0
+    replicates: bootstrap.Replicates | None = None
 
     @property
     def has_intervals(self) -> bool:
-        return len(self.replicates) > 1
+        return self.replicates is not None
 
     def predict(self, X: FloatArray) -> FloatArray:
         return self.units.outward(_values(self.regressor, X))
@@ -251,13 +248,12 @@ class RegressorClass(StoredClass):
     def with_interval(
         self, X: FloatArray, level: float, method: Method
     ) -> tuple[FloatArray, FloatArray]:
-        if not self.has_intervals:
+        if self.replicates is None:
             raise ValueError(
                 "predict_interval needs the replicates of a bootstrap in the file, got one "
                 "without: save it with n_bootstrap=50"
             )
-        found = np.stack([_values(each, X) for each in self.replicates])
-        error = self.scale * found.std(axis=0, ddof=1) * self.units.factor
+        error = self.replicates.standard_errors(X) * self.units.factor
         centre = self.predict(X)
         return centre, limits(centre, error, np.inf, level, method, self.statistic.domain)
 

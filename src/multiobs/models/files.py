@@ -15,7 +15,6 @@ from multiobs.inference import (
     AdditiveFit,
     Inference,
     Shares,
-    bootstrap,
     dependence_of,
     n_packed,
 )
@@ -32,7 +31,6 @@ from multiobs.models.classes import (
     Cubic,
     Facts,
     LinearClass,
-    RegressorClass,
     StoredClass,
     Uncertainty,
 )
@@ -46,6 +44,7 @@ from multiobs.models.container import (
     unpack,
     version_in,
 )
+from multiobs.models.regressors import regressor_from, regressor_to
 from multiobs.models.stored import StoredModel
 from multiobs.statistics import Statistic
 
@@ -267,14 +266,8 @@ def _class_to(
             raise ValueError("clusters must be None with smooth features or a link, got labels")
         return additive_to(result, fitted.names), 2
     if isinstance(result, RegressorFit):
-        content = {"kind": "regressor", "regressor": parts.estimator_to(result.regressor)}
-        if n_bootstrap == 0:
-            return content, 1
-        count = _check.integer("n_bootstrap", n_bootstrap, low=2)
         dependence = dependence_of(clusters, result.problem.place)
-        held = bootstrap.replicate(result, count, fitted.seed, model.n_jobs, dependence)
-        packed = parts.estimator_to(held.models)
-        return {**content, "replicates": packed, "scale": number(held.scale)}, 2
+        return regressor_to(model, dependence, n_bootstrap)
     assert isinstance(result, LinearFit)
     inference = fitted.inference
     if inference is not None:
@@ -295,7 +288,7 @@ def _class_from(fields: Fields, statistic: Statistic, units: LabelUnits, width: 
     if kind == "additive":
         return additive_from(fields, statistic, width)
     if kind == "regressor":
-        return _regressor_from(fields, statistic, units)
+        return regressor_from(fields, statistic, units)
     if kind != "linear":
         raise fields.wrong("kind", "'linear', 'additive' or 'regressor'")
     w = fields.array("w", None)
@@ -307,17 +300,6 @@ def _class_from(fields: Fields, statistic: Statistic, units: LabelUnits, width: 
     if fields.has("uncertainty"):
         known = _uncertainty_from(fields.inner("uncertainty"), w.size)
     return LinearClass(statistic, units, design, w, names, known)
-
-
-def _regressor_from(fields: Fields, statistic: Statistic, units: LabelUnits) -> RegressorClass:
-    regressor = parts.estimator_from(fields.inner("regressor"))
-    if not fields.has("replicates"):
-        return RegressorClass(statistic, units, regressor)
-    replicates = parts.estimator_from(fields.inner("replicates"))
-    scale = fields.real("scale")
-    if not isinstance(replicates, list) or not (np.isfinite(scale) and scale >= 0):
-        raise fields.wrong("replicates", "a list with a scale")
-    return RegressorClass(statistic, units, regressor, replicates, scale)
 
 
 def _uncertainty_to(inference: Inference) -> dict[str, Any]:

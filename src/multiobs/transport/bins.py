@@ -5,13 +5,14 @@ which takes several times as long as the boosting itself; it looks for none wher
 values.
 """
 
+from typing import Any
+
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from multiobs._types import FloatArray
 
 
-def in_bins(regressor: BaseEstimator, X: FloatArray) -> FloatArray:
+def in_bins(regressor: Any, X: FloatArray) -> FloatArray:
     """Return X (n, d) with no more values a column than the regressor has bins, if it has any.
 
     Bins are those of quantiles, each with the middle of its values.
