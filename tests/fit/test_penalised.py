@@ -12,13 +12,12 @@ from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
 from multiobs.fit.penalised import (
     DOUBT,
     LEVELS,
-    PseudoData,
     RowProblem,
     cross_validated_level,
-    minimise,
     settle,
     smooth,
 )
+from multiobs.fit.pseudo_data import Curvature, PseudoData, minimise
 from multiobs.fit.rowwise import RowSums, row_sums
 from multiobs.samplers import Adjacent
 from multiobs.statistics.kernels import constant, moment
@@ -41,6 +40,22 @@ def test_minimum_is_that_of_a_general_minimiser(loss: LinkedLoss) -> None:
     assert status.success
     np.testing.assert_allclose(w, whole.x, atol=1e-5)
     np.testing.assert_allclose(data.gradient(loss, w) + ridge * w, 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("spoilt", [1.0, 1e-3, 1e3, -1.0])
+def test_a_hessian_of_another_point_serves_or_is_replaced(spoilt: float) -> None:
+    """The minimum is the same from a Hessian far too small, too large or of the wrong sign."""
+    rng = np.random.default_rng(3)
+    Z = np.column_stack([np.ones(80), rng.normal(size=(80, 3))])
+    loss = LogLoss(moment(1), constant(1.0, 1), 0.0)
+    means = np.column_stack([rng.uniform(0.5, 3.0, 80), np.ones(80)])
+    data = PseudoData(Z, rng.uniform(0.5, 2.0, 80), means, np.zeros(80))
+    ridge = np.array([0.0, 1.0, 5.0, 0.1])
+    wanted, _ = minimise(data, loss, ridge, np.zeros(4))
+    held = Curvature(spoilt * data.hessian(loss, np.full(4, 0.1)))
+    found, status = minimise(data, loss, ridge, np.zeros(4), held)
+    assert status.success
+    np.testing.assert_allclose(found, wanted, atol=2e-6)
 
 
 def test_gradient_is_the_derivative_of_the_value() -> None:

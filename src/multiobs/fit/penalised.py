@@ -27,12 +27,12 @@ from scipy import linalg
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.links import LinkedLoss
+from multiobs.fit.pseudo_data import STEPS, Curvature, PseudoData, minimise
 from multiobs.fit.risk import constant_direction
 from multiobs.fit.rowwise import RowSums
 from multiobs.fit.solvers import Status
 from multiobs.transport.basis import INFLATION
 
-STEPS = 100  # of Newton's method
 ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
@@ -41,53 +41,6 @@ SLACK = 1.0  # of the log of the restricted likelihood that a rougher fit may lo
 DOUBT = 0.25  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
 LEVELS = np.exp(np.linspace(-2.0, 4.0, 25))  # of all λ together, by generalised cross-validation
-
-
-@final
-@dataclass(frozen=True)
-class PseudoData:
-    """Pooled pseudo-observations with the columns of a class.
-
-    Attributes
-    ----------
-    Z : ndarray (g, p)
-        Columns at the pooled positions.
-    weight : ndarray (g,)
-        Summed weight of the tuples pooled.
-    means : ndarray (g, q)
-        Means of the loss's kernels.
-    offset : ndarray (g,)
-        Added to η.
-    """
-
-    Z: FloatArray
-    weight: FloatArray
-    means: FloatArray
-    offset: FloatArray
-
-    def eta(self, w: FloatArray) -> FloatArray:
-        """The linear predictor, (g,)."""
-        return self.Z @ w + self.offset
-
-    def value(self, loss: LinkedLoss, w: FloatArray) -> float:
-        """The summed loss."""
-        per = np.einsum("gk,gk->g", loss.integrals(self.eta(w)), self.means)
-        return float(self.weight @ per)
-
-    def gradient(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
-        """Derivative of :meth:`value`, (p,)."""
-        per = np.einsum("gk,gk->g", loss.slopes(self.eta(w)), self.means)
-        return np.asarray((self.weight * per) @ self.Z)
-
-    def information(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
-        """Expected Hessian A of :meth:`value`, (p, p)."""
-        size = self.weight * loss.expected_curvature(self.eta(w), self.means)
-        return np.asarray((self.Z * size[:, None]).T @ self.Z)
-
-    def hessian(self, loss: LinkedLoss, w: FloatArray) -> FloatArray:
-        """Hessian of :meth:`value`, (p, p)."""
-        per = np.einsum("gk,gk->g", loss.curvatures(self.eta(w)), self.means)
-        return np.asarray((self.Z * (self.weight * per)[:, None]).T @ self.Z)
 
 
 @final
@@ -152,58 +105,6 @@ def inverse(A: FloatArray, ridge: FloatArray) -> FloatArray:
     return np.asarray((found + found.T) / 2 / np.outer(size, size))
 
 
-def minimise(
-    data: PseudoData, loss: LinkedLoss, ridge: FloatArray, start: FloatArray
-) -> tuple[FloatArray, Status]:
-    """Newton's method with expected curvature and step halving.
-
-    Parameters
-    ----------
-    data : PseudoData
-        What is fitted to.
-    loss : LinkedLoss
-        The loss.
-    ridge : ndarray (p,)
-        λ of each column.
-    start : ndarray (p,)
-        Where to begin.
-    """
-    w = start
-    total = float(data.weight.sum())
-
-    def penalised(at: FloatArray) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = data.value(loss, at) + 0.5 * float(ridge @ at**2)
-        return found if np.isfinite(found) else np.inf
-
-    value = penalised(w)
-    for _ in range(STEPS):
-        slope = data.gradient(loss, w) + ridge * w
-        exact = data.hessian(loss, w) + np.diag(ridge)
-        try:  # exact curvature converges fastest where it is positive
-            factor = linalg.cho_factor(exact)
-        except linalg.LinAlgError:
-            expected = data.information(loss, w) + np.diag(ridge)
-            lift = 1e-12 * np.diag(expected).max()
-            factor = linalg.cho_factor(expected + lift * np.eye(w.size))
-        step = -linalg.cho_solve(factor, slope)
-        fall = -float(slope @ step)
-        if not fall > 1e-14 * total:
-            return w, Status.CONVERGED
-        size = 1.0
-        while size > 1e-8:
-            trial = w + size * step
-            after = penalised(trial)
-            if after <= value - 1e-4 * size * fall:
-                break
-            size /= 2
-        else:
-            near = fall < 1e-8 * total  # the value's own rounding
-            return w, Status.CONVERGED if near else Status.NOT_CONVERGED
-        w, value = trial, after
-    return w, Status.NOT_CONVERGED
-
-
 @final
 @dataclass(frozen=True)
 class RowProblem:
@@ -240,9 +141,16 @@ class RowProblem:
 
     def information(self, w: FloatArray) -> FloatArray:
         """Expected Hessian of the tuples, whose members' columns are averaged, (p, p)."""
+        return self.information_of(self.curvature(w))
+
+    def curvature(self, w: FloatArray) -> FloatArray:
+        """Expected curvature of the loss at each row, (n,)."""
         eta = self.Z @ w + self.offset
-        ones = np.ones((eta.size, 2))
-        root = np.sqrt(self.loss.expected_curvature(eta, ones))[:, None]
+        return self.loss.expected_curvature(eta, np.ones((eta.size, 2)))
+
+    def information_of(self, curvature: FloatArray) -> FloatArray:
+        """Expected Hessian (p, p) where the loss has this curvature (n,)."""
+        root = np.sqrt(curvature)[:, None]
         size = np.maximum(self.sums.chi, 0.0)[:, None]
         A = (self.Z * root * size).T @ self.sums.blurred(self.Z * root)
         return np.asarray((A + A.T) / 2)
@@ -275,7 +183,15 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
     groups = problem.groups
     count = int(groups.max(initial=-1)) + 1
     member = [np.flatnonzero(groups == g) for g in range(count)]
-    first = np.diag(problem.information(start))
+    known: list[tuple[FloatArray, FloatArray]] = []  # curvature does not depend on w for most links
+
+    def information(at: FloatArray) -> FloatArray:
+        curvature = problem.curvature(at)
+        if not known or not np.array_equal(known[0][0], curvature):
+            known[:] = [(curvature, problem.information_of(curvature))]
+        return known[0][1]
+
+    first = np.diag(information(start))
     strength = np.array([roughness(first[m], ROUGH) for m in member])
 
     def ridge_of(values: FloatArray) -> FloatArray:
@@ -284,9 +200,9 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
             out[m] = values[g]
         return out
 
-    ridge = ridge_of(strength)
-    w, status = settle(problem, ridge, start, INNER)
-    A = problem.information(w)
+    ridge, held = ridge_of(strength), Curvature()
+    w, status = settle(problem, ridge, start, INNER, held)
+    A = information(w)
     bread = inverse(A, ridge)
     phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
     if not (count and np.isfinite(phi) and phi > 0):
@@ -303,13 +219,13 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
                 wanted = phi * (left[g] + DOUBT) / max(float(w[m] @ w[m]), 1e-300)
                 strength[g] *= float(np.clip(wanted / strength[g], 1e-4, 1e4))
         ridge = ridge_of(strength)
-        w, status = settle(problem, ridge, w, 2)
-        A = problem.information(w)
+        w, status = settle(problem, ridge, w, 2, held)
+        A = information(w)
     if problem.alone:
         strength *= cross_validated_level(problem, A, ridge)
         ridge = ridge_of(strength)
     w, status = settle(problem, ridge, w, STEPS)
-    A = problem.information(w)
+    A = information(w)
     lower = [least_smoothness(np.diag(A)[m], w[m], strength[g], phi) for g, m in enumerate(member)]
     return Penalised(w, ridge, ridge_of(np.array(lower)), A, phi, status)
 
@@ -369,13 +285,20 @@ def least_smoothness(
 
 
 def settle(
-    problem: RowProblem, ridge: FloatArray, start: FloatArray, rounds: int
+    problem: RowProblem,
+    ridge: FloatArray,
+    start: FloatArray,
+    rounds: int,
+    held: Curvature | None = None,
 ) -> tuple[FloatArray, Status]:
-    """Move the tuples to their rows along the fit and fit again, until nothing moves."""
+    """Move the tuples to their rows along the fit and fit again, until nothing moves.
+
+    A Hessian that is held from fits nearby is used for as long as it serves.
+    """
     w, status = start, Status.NOT_CONVERGED
     for _ in range(rounds):
         before = w
-        w, status = minimise(problem.at(w), problem.loss, ridge, w)
+        w, status = minimise(problem.at(w), problem.loss, ridge, w, held)
         moved = float(np.max(np.abs(problem.Z @ (w - before)), initial=0.0))
         if moved < 1e-8 or problem.sums.together is None:
             return w, status
