@@ -57,7 +57,7 @@ endef
 .venv-core/.stamp: requirements/core.txt $(BUILD_INPUTS)
 	$(call environment,.venv-core,requirements/core.txt)
 
-.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality smooth-sim coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors sanitize dist clean growth
+.PHONY: help demo test check docs browser-docs studies bench bench-scale scale-tables reproduce quality smooth-sim coverage-sim mutants test-minimum test-core browser fuzz fuzz-doors differential sanitize dist clean growth
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -134,6 +134,9 @@ fuzz: .venv/.stamp ## ten thousand broken tables, a hundred thousand broken mode
 
 fuzz-doors: .venv/.stamp ## CASES odd and bad calls of everything public (1e5): a right answer or a sentence
 	$(ONE_THREAD) MULTIOBS_DOORS=$(CASES) $(BIN)/python -m pytest -q -s tests/fuzz/test_doors.py -k "bad_input"
+
+differential: .venv/.stamp ## CASES tiny data sets (1e5) against exact fractions, every sum and line to 1e-9
+	$(ONE_THREAD) MULTIOBS_DIFFERENTIAL=$(CASES) $(BIN)/python -m pytest -q -s tests/differential -k "exact"
 
 sanitize: .venv/.stamp ## the compiled loops' tests under address and undefined-behaviour sanitizers (needs gcc)
 	$(ONE_THREAD) .ci/sanitize $(BIN)/python

@@ -51,7 +51,7 @@ def beside(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Pa
     ...     [p.name for p in Path(folder).iterdir()]
     ['a.txt']
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path("the file", path)))
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target)
     temporary, handle = _claimed(target)

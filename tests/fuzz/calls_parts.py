@@ -315,7 +315,7 @@ BY_SIGNATURE = {
     "baselines.replicate_design": baselines.replicate_design,
 }
 
-CALLS: dict[str, tuple[int, Callable[[Draw], Call]]] = {
+CALLS: dict[str, tuple[float, Callable[[Draw], Call]]] = {
     "statistics": (8, made_statistic),
     "statistics, own": (4, own_statistic),
     "statistics.build": (4, built_statistic),

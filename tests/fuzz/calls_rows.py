@@ -343,7 +343,7 @@ def model_file(draw: Draw) -> Call:
     return (lambda data: models.loads(data).predict([[0.5]])), {"data": bytes(data)}
 
 
-CALLS: dict[str, tuple[int, Callable[[Draw], Call]]] = {
+CALLS: dict[str, tuple[float, Callable[[Draw], Call]]] = {
     "fit": (24, fit),
     **{
         name: (3, lambda draw, name=name, make=make: question(draw, name, make(draw)))

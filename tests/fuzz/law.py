@@ -75,8 +75,10 @@ def at_the_door(error: BaseException) -> bool:
         line = linecache.getline(last.filename, last.lineno or 0).strip()
         kinds = ValueError | TypeError | ImportError | AttributeError | OSError
         return isinstance(error, kinds) and line.startswith("raise") and one_sentence(error)
-    if any(each in last.filename for each in VALIDATION):
-        ours = [each for each in frames if each.filename.startswith(SOURCE)]
+    places = [i for i, each in enumerate(frames) if each.filename.startswith(SOURCE)]
+    below = frames[places[-1] + 1 :] if places else [last]
+    if any(name in each.filename for each in below for name in VALIDATION):
+        ours = [frames[i] for i in places]
         room = ours[-1].filename[len(SOURCE) :].split(os.sep)[0] if ours else ""
         known = isinstance(error, ValueError | TypeError | AttributeError)
         return known and (room in DOORS or not ours)

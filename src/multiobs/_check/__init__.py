@@ -14,6 +14,7 @@ import numpy.typing as npt
 from multiobs._types import FloatArray
 
 TAME = 1e150  # values below it have ranges whose squares a float holds, in any number of columns
+SMALLEST = float(np.finfo(np.float64).tiny)  # what a column may be divided by
 
 
 def positive(name: str, value: Any) -> float:
@@ -247,9 +248,10 @@ def arithmetic(what: str) -> Iterator[None]:
     try:
         with np.errstate(over="call", divide="call", invalid="call", call=note):
             yield
-    except (ArithmeticError, ValueError, RuntimeError) as error:
+    except (ArithmeticError, ValueError, RuntimeError, IndexError) as error:
         if not isinstance(error, ArithmeticError) and (
-            not seen or _raised_in(error).startswith("multiobs.")
+            not seen
+            or (_raised_in(error).startswith("multiobs.") and not isinstance(error, IndexError))
         ):
             raise
         raise ValueError(_sentence(what, seen)) from error
@@ -272,9 +274,9 @@ def _raised_in(error: BaseException) -> str:
 
 
 def refuse_wide(name: str, values: FloatArray, squared: bool = True) -> None:
-    """Refuse what is not finite, and columns whose range, or its square, is no float.
+    """Refuse what is not finite, and columns whose range, its square or its inverse is no float.
 
-    Distances are made of squares.
+    Distances are made of squares, and columns are divided by their range.
 
     >>> refuse_wide("X", np.array([[0.0], [1e200]]))
     Traceback (most recent call last):
@@ -284,13 +286,16 @@ def refuse_wide(name: str, values: FloatArray, squared: bool = True) -> None:
     if values.size == 0:
         return
     low, high = values.min(), values.max()
-    if low > -TAME and high < TAME:
-        return
+    if low > -TAME and high < TAME and np.abs(values[:1]).min() > 1.0 / TAME:
+        return  # no column is wide, and none is within the smallest numbers
     if not np.all(np.isfinite(values)):
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     with np.errstate(over="ignore"):
-        width = 4.0 * (np.max(values, axis=0) - np.min(values, axis=0))
-        size = np.sum(width**2) if squared else np.sum(width)
+        width = np.max(values, axis=0) - np.min(values, axis=0)
+        size = np.sum((4.0 * width) ** 2) if squared else np.sum(4.0 * width)
+    narrow = width[(width > 0) & (width < SMALLEST)]
+    if narrow.size:
+        raise ValueError(f"{name} must have ranges of at least {SMALLEST:g}, got {narrow.min():g}")
     if not np.isfinite(size):
         whose = "whose squares a float holds" if squared else "that a float holds"
         raise ValueError(f"{name} must have ranges {whose}, got values from {low:g} to {high:g}")

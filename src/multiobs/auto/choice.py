@@ -91,7 +91,7 @@ def choose(
         chosen = samplers.resolve(sampler)
         reasons.append(f"sampler: {chosen!r}, as asked")
     moved: Literal["location", "location-scale"] | None
-    if transport == "auto":
+    if isinstance(transport, str) and transport == "auto":
         if statistic.shift is None:
             moved = None
             reasons.append(f"transport: none, since no shift of y leaves {statistic.name} in place")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _predict(self, X: FloatArray) -> FloatArray:
         """Return the statistic at validated X."""
 
+    @_check.arithmetic("X and y")
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return the statistic of Y given X at X of shape (q, d), shape (q,)."""
         check_is_fitted(self)
@@ -63,6 +65,8 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     ) -> tuple[FloatArray, FloatArray, Statistic]:
         what = statistics.resolve(self.statistic)
         several = several or what.n_columns > 1
+        if sparse.issparse(y):
+            raise TypeError("y must be a dense array, got a sparse one")
         try:
             with np.errstate(invalid="ignore"):  # a sum of huge labels, for a quick look at them
                 data, labels = validate_data(
@@ -74,7 +78,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         labels = np.asarray(labels, dtype=np.float64)
         _check.refuse_wide("X", data)
         with np.errstate(over="ignore"):
-            square = labels.size * np.square(np.ptp(labels))
+            square = labels.size * np.square(np.abs(labels).max())
         if not np.isfinite(square):
             raise ValueError(
                 "y must have squares that a float holds, got values from "

@@ -128,10 +128,44 @@ def representable(function: Callable[P, R]) -> Callable[P, R]:
                 "got an overflow"
             ) from None
 
+    return _named_like(function, checked)
+
+
+def _named_like(function: Callable[P, R], checked: Callable[P, R]) -> Callable[P, R]:
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):  # functools is not here
         setattr(checked, name, getattr(function, name))
     setattr(checked, "__wrapped__", function)  # noqa: B010  (not known to types)
     return checked
+
+
+def _holds_numbers(value: object) -> bool:
+    try:
+        return np.asarray(value).dtype.kind in "iufb"
+    except ValueError:  # rows of unequal length
+        return False
+
+
+def elementwise(function: Callable[P, R]) -> Callable[P, R]:
+    """Let arguments broadcast, or say which do not; beyond the largest float there is inf."""
+
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            with np.errstate(over="ignore"):
+                return function(*args, **options)
+        except ValueError:
+            given = [each for each in (*args, *options.values()) if each is not None]
+            shapes = [np.asarray(each).shape for each in given if _holds_numbers(each)]
+            try:
+                np.broadcast_shapes(*shapes)
+            except ValueError:
+                listed = ", ".join(str(each) for each in dict.fromkeys(shapes) if each)
+                raise ValueError(
+                    f"arguments of {function.__name__} must broadcast against each other, got "
+                    f"shapes {listed}"
+                ) from None
+            raise
+
+    return _named_like(function, checked)
 
 
 def switch(name: str, value: object) -> bool:

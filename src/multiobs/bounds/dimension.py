@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, Number, at_least_one, give, numbers, require, unlog, whole
+from ._inputs import (
+    FloatArray,
+    Number,
+    at_least_one,
+    elementwise,
+    give,
+    numbers,
+    require,
+    unlog,
+    whole,
+)
 
 
 def _one_repeat_probability(rows: float, d: float) -> float:
@@ -28,6 +38,7 @@ def _one_repeat_probability(rows: float, d: float) -> float:
     return -math.expm1(float(np.log1p(-steps / cells).sum()))
 
 
+@elementwise
 def repeat_probability(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     r"""Probability that some x occurs twice among rows drawn uniformly from {0, 1}^d.
 
@@ -52,6 +63,7 @@ def repeat_probability(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     return give(read(whole("rows", rows), whole("d", d)))
 
 
+@elementwise
 def repeat_probability_bound(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     r"""Bound on the probability of a repeat that the paper uses (Markov's inequality).
 
@@ -75,6 +87,7 @@ def repeat_probability_bound(rows: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     return unlog(log_pairs - d_ * math.log(2), False)
 
 
+@elementwise
 def dimension_lower_bound(
     d: npt.ArrayLike, *, success: npt.ArrayLike = 2 / 3, log: bool = False
 ) -> Number:
@@ -145,6 +158,7 @@ class CornerCube(NamedTuple):
     accuracy: Number
 
 
+@elementwise
 def corner_cube(d: npt.ArrayLike, C: npt.ArrayLike = 1.0) -> CornerCube:
     r"""Constants of the lower-bound family on [0, 1]^d with 2^d corners of side 1/2 - beta.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, generator, numbers, single, whole
+from ._inputs import FloatArray, generator, numbers, representable, single, whole
 
 IntArray = npt.NDArray[np.int64]
 
@@ -85,6 +85,7 @@ def _slopes(
     return float((np.maximum(total - null, 0) / distance).max()), float((total / distance).max())
 
 
+@representable
 def estimate_tv_lipschitz(
     X: npt.ArrayLike,
     y: npt.ArrayLike,

@@ -5,7 +5,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._inputs import FloatArray, Number, at_least_one, give, one_of, switch, unlog, whole
+from ._inputs import (
+    FloatArray,
+    Number,
+    at_least_one,
+    elementwise,
+    give,
+    one_of,
+    switch,
+    unlog,
+    whole,
+)
 
 DESIGNS = ("two-moment", "slow", "fast")
 COUNTS = ("rows", "labels")
@@ -58,6 +68,7 @@ def _power(count: FloatArray, exponent: Number) -> Number:
     return unlog(np.asarray(exponent) * np.log(count), False)
 
 
+@elementwise
 def two_moment_rate(n: npt.ArrayLike, d: npt.ArrayLike) -> Number:
     r"""Rate that no estimator of the variance through two Lipschitz moments can beat.
 
@@ -100,6 +111,7 @@ def direct_rate(n: npt.ArrayLike) -> Number:
     return give(1 / at_least_one("n", n))
 
 
+@elementwise
 def sample_rate(N: npt.ArrayLike, d: npt.ArrayLike, *, fast: bool = False) -> Number:
     r"""Rate of the excess risk in rows: N^{-1/(d+1)} (Theorem 1) or N^{-1/d} (Theorem 2).
 

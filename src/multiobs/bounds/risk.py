@@ -9,6 +9,7 @@ from ._inputs import (
     FloatArray,
     Number,
     at_least_one,
+    elementwise,
     fraction,
     give,
     nonnegative,
@@ -33,7 +34,7 @@ def _check_n(n: FloatArray, delta: FloatArray, mean_term: bool) -> None:
     require(n >= limit, n, text, limit)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def uniform_convergence(
     n: npt.ArrayLike,
     L: npt.ArrayLike,
@@ -74,7 +75,7 @@ def _corruption(m: FloatArray, K: FloatArray, delta: FloatArray, mean_term: bool
     return np.asarray(log4 + np.sqrt(np.log(8 / delta) / 2) + 1 + m * K + deviation)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def excess_risk(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -146,10 +147,10 @@ def _fast_numerator(
     phi = b_ if feature_norm is None else positive("feature_norm", feature_norm)
     log3 = np.log(3 / delta_)
     factor = 2.0 if twice else 1.0
-    return np.asarray(factor * (3 * b_ * log3 + 8 * l_**2 * phi**2 * (32 + log3) / s_))
+    return np.asarray(factor * (3 * b_ * log3 + 8 * (l_ * phi) ** 2 * (32 + log3) / s_))
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def fast_excess_risk(
     n: npt.ArrayLike,
     B: npt.ArrayLike,
@@ -198,6 +199,7 @@ def fast_excess_risk(
     return give(numerator / n_)
 
 
+@elementwise
 def fast_epsilon(n: npt.ArrayLike, m: npt.ArrayLike, K: npt.ArrayLike) -> Number:
     r"""Radius of the metasamples in Theorem 2.
 
@@ -219,7 +221,7 @@ def fast_epsilon(n: npt.ArrayLike, m: npt.ArrayLike, K: npt.ArrayLike) -> Number
     return give(1 / product)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def fast_sample_size(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -254,7 +256,7 @@ def _check_target(target: npt.ArrayLike) -> FloatArray:
     return positive("target", target)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def slow_metasamples(
     target: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -299,7 +301,7 @@ def slow_metasamples(
     return give(np.maximum(count, np.ceil(least)))
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def fast_metasamples(
     target: npt.ArrayLike,
     B: npt.ArrayLike,
@@ -333,7 +335,7 @@ def fast_metasamples(
     return give(np.maximum(count, np.ceil(2 * np.log(8 / fraction("delta", delta)))))
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def clean_excess_risk(
     n: npt.ArrayLike,
     L: npt.ArrayLike,
@@ -363,7 +365,7 @@ def clean_excess_risk(
     return give(2 * l_ * r_ + b_ * np.sqrt(2 * np.log(2 / delta_) / n_))
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def clean_metasamples(
     target: npt.ArrayLike,
     L: npt.ArrayLike,

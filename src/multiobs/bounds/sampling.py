@@ -7,6 +7,7 @@ from ._inputs import (
     FloatArray,
     Number,
     at_least_one,
+    elementwise,
     fraction,
     give,
     one_of,
@@ -20,7 +21,7 @@ from ._inputs import (
 LEMMAS = ("naive", "improved", "uniform")
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def naive_sample_size(
     n: npt.ArrayLike, m: npt.ArrayLike, d: npt.ArrayLike, delta: npt.ArrayLike, *, log: bool = False
 ) -> Number:
@@ -56,7 +57,7 @@ def naive_sample_size(
     return unlog(np.log(m_) + (d_ + 3) / 2 * np.log(n_) + d_ / 2 * np.log(d_) + tail, log)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def improved_sample_size(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -103,7 +104,7 @@ def improved_sample_size(
     return unlog(np.log(c_) + np.log(m_) + power + tail, log)
 
 
-@np.errstate(over="ignore")  # beyond the largest float: inf
+@elementwise
 def improved_sample_size_uniform(
     n: npt.ArrayLike,
     m: npt.ArrayLike,
@@ -187,6 +188,7 @@ def _good_set(n: FloatArray, delta: FloatArray, mean_term: bool) -> Number:
     return give(np.maximum(n - light, 0.0))
 
 
+@elementwise
 def metasamples_within(
     N: npt.ArrayLike,
     m: npt.ArrayLike,

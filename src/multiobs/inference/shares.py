@@ -119,7 +119,7 @@ class Shares:
         inner = directions @ self.frame
         length = np.abs(inner).max(axis=1, keepdims=True)  # fourth powers are soon too small
         d = inner / np.where(length > 0, length, 1.0)
-        return np.asarray((d[:, :, None] * d[:, None, :]).reshape(d.shape[0], -1))
+        return np.asarray((d[:, :, None] * d[:, None, :]).reshape(d.shape[0], d.shape[1] ** 2))
 
     def _of(self, forms: FloatArray, rank: int) -> FloatArray:
         summed = forms @ self.total.reshape(-1)

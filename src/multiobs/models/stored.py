@@ -79,9 +79,10 @@ class StoredModel:
                 )
             X = self.categories.coded(X)
         values = _check.numbers("X", X)
-        if values.ndim != 2 or values.shape[1] != self.n_features:
+        if values.ndim != 2 or values.shape[1] != self.n_features or values.shape[0] == 0:
             raise ValueError(
-                f"X must have {self.n_features} columns as in the fit, got shape {values.shape}"
+                f"X must have rows of {self.n_features} columns as in the fit, got shape "
+                f"{values.shape}"
             )
         if not np.all(np.isfinite(values)):
             raise ValueError("X must be finite, got NaN or infinity")

@@ -47,7 +47,10 @@ def read_labels(
     >>> read_labels(3, 1.5, 1)
     (array([3]), array([[1.5]]))
     """
-    which = np.atleast_1d(np.asarray(rows))
+    try:
+        which = np.atleast_1d(np.asarray(rows))
+    except ValueError:  # lists of unequal length
+        which = np.zeros((1, 1))
     if which.ndim != 1 or (which.size and not np.issubdtype(which.dtype, np.integer)):
         raise ValueError(f"rows must be a list of row numbers, got {_check.shown(rows)}")
     values = np.atleast_1d(_check.numbers("labels", labels))

@@ -319,6 +319,7 @@ class LabelPlan:
         >>> again.n_labelled, again.missing.tolist() == plan.missing.tolist()
         (3, True)
         """
+        _check.flags(overwrite=overwrite)
         name = os.fspath(read_path(path))
         if overwrite or not os.path.exists(name):
             write_plan(name, self._state(self.labels, self._asked))

@@ -57,7 +57,8 @@ class BoundedProblem:
         _check.integer("d", self.d, low=1)
         _check.nonnegative("K", self.K)
         for name, given in (("y_range", self.y_range), ("r_range", self.r_range)):
-            ends = None if given is None else _check.numbers(name, given)
+            absent = given is None and name == "r_range"
+            ends = None if absent else _check.numbers(name, given)
             if ends is not None and not (ends.shape == (2,) and ends[0] < ends[1]):
                 raise ValueError(
                     f"{name} must be (low, high) with low < high, got {_check.shown(given)}"

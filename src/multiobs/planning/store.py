@@ -45,7 +45,7 @@ class PlanState:
 
     def statistic(self, path: str | os.PathLike[str], given: Statistic | None) -> Statistic:
         """Return the statistic that the file names, or the given one if it fits the labels."""
-        what = given
+        what = None if given is None else statistics.resolve(given)
         if what is None:
             try:
                 what = statistics.build(self.name, self.parameters)

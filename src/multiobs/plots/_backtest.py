@@ -6,6 +6,7 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
+from multiobs import _check
 from multiobs.plots._style import (
     CYCLE,
     DASHES,
@@ -49,6 +50,7 @@ class BacktestDisplay:
         self.report = report
 
     @classmethod
+    @_check.arithmetic("y and forecasts")
     def from_predictions(
         cls,
         statistic: Any,

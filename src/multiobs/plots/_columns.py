@@ -54,7 +54,10 @@ class Columns:
 
     def numbers(self) -> FloatArray:
         """Return the columns that hold numbers, (n, q)."""
-        return np.column_stack([self.values(j) for j in self.numeric()])
+        found = [self.values(j) for j in self.numeric()]
+        if not found:
+            raise ValueError(f"X must have a column of numbers, got {', '.join(self.names)}")
+        return np.column_stack(found)
 
     def along(self, place: int, grid: FloatArray) -> Any:
         """Return places on a grid of one column, the others at their median or commonest value."""

@@ -4,6 +4,7 @@ from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_consistent_length
 
 from multiobs import _check, statistics
 from multiobs._types import FloatArray
@@ -138,6 +139,7 @@ class FittedStatisticDisplay:
             band = np.asarray(estimator.predict_interval(at, level))
         what = statistics.resolve(estimator.statistic)
         labels = read_labels(y)
+        check_consistent_length(across, labels)
         made = cls(
             what,
             across,

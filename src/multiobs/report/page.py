@@ -11,6 +11,7 @@ from importlib import resources
 from math import isfinite
 from typing import Any, Literal, final
 
+from multiobs import _check
 from multiobs._types import FloatArray
 
 LayerKind = Literal["line", "points", "cloud"]
@@ -164,6 +165,16 @@ class Page:
     lead: str
     sections: Sequence[Section] = field(default_factory=tuple)
 
+    def __post_init__(self) -> None:
+        for name, text in (("title", self.title), ("lead", self.lead)):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be a text, got {_check.shown(text)}")
+        listed = isinstance(self.sections, list | tuple)
+        if not listed or not all(isinstance(each, Section) for each in self.sections):
+            raise TypeError(
+                f"sections must be a list of Section, got {_check.shown(self.sections)}"
+            )
+
 
 def render(page: Page) -> str:
     """Return the page as one self-contained HTML file.
@@ -182,6 +193,8 @@ def render(page: Page) -> str:
     >>> "<script>" in text.split("</title>")[0], "A &amp; B" in text
     (False, True)
     """
+    if not isinstance(page, Page):
+        raise TypeError(f"page must be a Page, got {_check.shown(page)}")
     script, style = _asset("chart.js"), _asset("page.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from multiobs import _check
+from multiobs._check.labelling import codes
 from multiobs._types import FloatArray, IntArray
 from multiobs.estimator import MultiObservationRegressor
 from multiobs.report.page import date_text
@@ -42,6 +44,22 @@ class Positions:
     columns: dict[str, npt.NDArray[Any]]
     kinds: dict[str, Kind]
     named: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, dict) or not self.columns:
+            raise TypeError(f"columns must be arrays by name, got {_check.shown(self.columns)}")
+        if not isinstance(self.kinds, dict) or set(self.kinds) != set(self.columns):
+            raise ValueError(f"kinds must be one of each column, got {_check.shown(self.kinds)}")
+        sizes = set()
+        for name, values in self.columns.items():
+            _check.choice("kinds", self.kinds[name], get_args(Kind))
+            if not isinstance(values, np.ndarray) or values.ndim != 1:
+                raise TypeError(f"columns must be arrays (n,), got {_check.shown(values)}")
+            if self.kinds[name] != "category":
+                _check.finite(f"column {name}", values)
+            sizes.add(values.size)
+        if len(sizes) > 1:
+            raise ValueError(f"columns must be of one length, got {sorted(sizes)}")
 
     @property
     def size(self) -> int:
@@ -193,6 +211,25 @@ class Study:
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
     command: str = ""
     numbers: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        model: Any = self.model
+        if not isinstance(model, MultiObservationRegressor):
+            raise TypeError(f"model must be a MultiObservationRegressor, got {_check.shown(model)}")
+        if getattr(self.model, "statistic_", None) is None:
+            raise ValueError(f"model must be fitted, got {_check.shown(self.model)}")
+        x: Any = self.x
+        if not isinstance(x, Positions):
+            raise TypeError(f"x must be Positions, got {_check.shown(x)}")
+        if not 0 < _check.real("level", self.level) < 1:
+            raise ValueError(f"level must be strictly between 0 and 1, got {self.level}")
+        _check.integer("seed", self.seed, low=0)
+        n = self.x.size
+        for name, values in (("y", self.y), ("weights", self.weights)):
+            if values is not None and _check.finite(name, values).shape[:1] != (n,):
+                raise ValueError(f"{name} must hold {n} rows as x, got shape {np.shape(values)}")
+        if self.groups is not None:
+            codes("groups", self.groups, n)
 
     @property
     def statistic(self) -> "Statistic":

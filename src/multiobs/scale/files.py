@@ -9,6 +9,7 @@ import numpy as np
 
 from multiobs._files import beside
 from multiobs.estimator import MultiObservationRegressor
+from multiobs.scale.opening import names_of
 from multiobs.scale.sources import BATCH, open_source
 
 
@@ -54,7 +55,7 @@ def predict(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [str(name) for name in model.feature_names_in_]
+    names = list(names_of(model))
     written, writer = 0, None
     here = Path(tempfile.gettempdir())
     with beside(out) as temporary, open_source(source, BATCH, here) as found:

@@ -254,7 +254,7 @@ def choose_leaves(
 def _refuse(wanted: Wanted) -> None:
     """Say what several columns by parts cannot do."""
     request = wanted.request
-    if request.sampler != "auto":
+    if not (isinstance(request.sampler, str) and request.sampler == "auto"):
         asked = samplers.resolve(request.sampler)
         raise ValueError(
             "sampler must be 'auto' (leaves of a forest) for several numeric columns by parts, got "

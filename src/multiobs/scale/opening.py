@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from multiobs import _check
+from multiobs.estimator import MultiObservationRegressor
 from multiobs.scale import budget
 from multiobs.scale.engines import Engine, engine_of
 from multiobs.scale.executors import Executor
@@ -77,6 +78,16 @@ def names(columns: str | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
         raise TypeError(f"x and y must be names of columns, got {_check.shown(columns)}")
     return tuple(given)
+
+
+def names_of(model: Any) -> tuple[str, ...]:
+    """Return the columns a model was fitted to, or refuse it."""
+    if not isinstance(model, MultiObservationRegressor):
+        raise TypeError(f"model must be a MultiObservationRegressor, got {_check.shown(model)}")
+    found = vars(model).get("feature_names_in_")
+    if found is None:
+        raise ValueError(f"model must be fitted to columns with names, got {_check.shown(model)}")
+    return tuple(str(name) for name in found)
 
 
 @contextmanager

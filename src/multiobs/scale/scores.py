@@ -13,7 +13,7 @@ from multiobs.samplers import narrowest, reach
 from multiobs.scale.columns import Rows
 from multiobs.scale.engines import Engine
 from multiobs.scale.matching import encoding_of
-from multiobs.scale.opening import Job, Ready, names, ready
+from multiobs.scale.opening import Job, Ready, names, names_of, ready
 from multiobs.scale.ranges import Stretch, cut
 from multiobs.scale.recipe import Encoding, anchored
 from multiobs.scale.runs import Missing
@@ -78,7 +78,7 @@ def score(
     >>> bool(np.isclose(found, -inside))
     True
     """
-    columns = tuple(str(name) for name in model.feature_names_in_)
+    columns = names_of(model)
     job = Job(
         source, columns, names(y), sample_weight, groups, missing, engine, client, memory, n_jobs,
         scratch, SAMPLE, 0,
@@ -114,6 +114,8 @@ def _scored(model: MultiObservationRegressor, at: Ready, columns: tuple[str, ...
     weight = sum(float(part.get("weight", 0.0)) for part in found)
     if not weight > 0:
         raise ValueError(f"scoring needs at least {statistic.arity} rows near each other, got none")
+    if not np.isfinite(total):
+        raise ValueError("x and y must be of a size whose powers a float holds, got an overflow")
     return -total / weight
 
 
@@ -149,6 +151,7 @@ class LossOfRange:
     encoding: Encoding | None
     level: Callable[[FloatArray], FloatArray] | None
 
+    @np.errstate(over="ignore", invalid="ignore")  # threads have their own; the sum is looked at
     def __call__(self, plan: Built, stretch: Stretch, number: int) -> dict[str, Any]:
         """Summed loss and weight."""
         statistic, rows = plan.statistic, stretch.rows

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check
+from multiobs._check.functions import answer
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers import column_scales
 from multiobs.scoring._frames import Positions
@@ -99,7 +100,7 @@ def residuals(
         raise ValueError(
             f"transport must be None for {statistic!r}, which no shift of y leaves in place"
         )
-    given = transport(X) if callable(transport) else transport
+    given = answer("transport", transport, X) if callable(transport) else transport
     level = _check.numbers("transport", given)
     if level.shape != y.shape or not np.all(np.isfinite(level)):
         raise ValueError(

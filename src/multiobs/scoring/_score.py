@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check, samplers, statistics
+from multiobs._check.functions import answer
 from multiobs.samplers import Sampler
 from multiobs.scoring._compare import compare
 from multiobs.scoring._heldout import held_out
@@ -142,7 +143,10 @@ class Scorer:
                 f"this scorer is for {chosen!r}, got an estimator of {fitted!r}, whose loss cannot "
                 "be compared: search over one statistic, or use make_scorer('own')"
             )
-        prediction = estimator.predict(X) if self.predict is None else self.predict(estimator, X)
+        if self.predict is None:
+            prediction = answer("predict of the estimator", estimator.predict, X)
+        else:
+            prediction = answer("predict", self.predict, estimator, X)
         how: dict[str, Any] = dict(
             loss=self.loss, sample_weight=sample_weight, transport=self.transport
         )

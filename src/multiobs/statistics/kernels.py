@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from multiobs import _check
+from multiobs._check.functions import answer
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import stable_sort
 from multiobs.statistics.base import Kernel as Kernel  # its users look for it here
@@ -351,7 +352,7 @@ class Opaque(ListedKernel):
         self.scale = _check.real("scale", scale)
 
     def __call__(self, Y: FloatArray) -> FloatArray:
-        values = _check.numbers("values of a kernel", self.function(Y))
+        values = _check.numbers("values of a kernel", answer("a kernel", self.function, Y))
         if values.shape != (Y.shape[0],):
             raise ValueError(
                 f"a kernel must return one number per tuple, shape ({Y.shape[0]},), "

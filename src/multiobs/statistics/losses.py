@@ -11,6 +11,8 @@ from typing import Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from multiobs._check import numbers
+from multiobs._check.functions import answer
 from multiobs._types import FloatArray
 from multiobs.statistics.base import Factor as Factor
 from multiobs.statistics.base import Loss as Loss
@@ -371,7 +373,9 @@ class CallableLoss(TupleLoss):
 
     @staticmethod
     def _checked(name: str, function: Derivative, r: FloatArray, Y: FloatArray) -> FloatArray:
-        out: FloatArray = np.asarray(function(r, Y), dtype=np.float64)
+        out: FloatArray = numbers(
+            f"the {name} of a loss", answer(f"the {name} of a loss", function, r, Y)
+        )
         if out.shape != r.shape:
             raise ValueError(
                 f"the {name} of a loss must return one number per prediction, shape {r.shape}, "

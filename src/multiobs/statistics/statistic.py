@@ -141,6 +141,7 @@ class Statistic:
             return self.arity
         return max(self.arity, round(sqrt(_check.nonnegative("n", n))))
 
+    @_check.arithmetic("r and Y")
     def identification(self, r: FloatArray, Y: FloatArray) -> FloatArray:
         r"""Identification function V(r, y): zero in mean at the statistic, (t,)."""
         r, Y = _check.finite("r", r), _check.finite("Y", Y)

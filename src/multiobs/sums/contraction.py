@@ -114,8 +114,9 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     rank tree (8.325e+17 tuples): order statistics of windows need ranks, not tuples
     """
     _refuse_other_kinds(tuples, kernel)
-    if type(k) is not int or k < 0:
+    if type(k) is not int or type(affine) is not bool or k < 0:
         k = _check.integer("k", k, low=0)
+        _check.flags(affine=affine)
     count = tuples.count()
     if isinstance(tuples, Tuples):
         return Plan("list", count, "the tuples are listed already")
@@ -212,7 +213,9 @@ def contract(
     kernels: list[Kernel | None] = [None] * k + [kernel]
     with _check.arithmetic("Z and y"):
         found = contract_all(tuples, kernels, Z, y, weight=weight, branch=branch, limit=limit)[k]
-    assert found is not None
+        assert found is not None
+        if np.isnan(found).any():  # compiled loops raise no flag
+            raise FloatingPointError
     return found
 
 
