@@ -59,12 +59,12 @@ def test_blocks_of_equal_x_have_the_same_minimiser_as_the_graph(monkeypatch):
         graph = model.fit(X, y).predict(X)
         assert model.n_metasamples_ > 0
         with monkeypatch.context() as patch:
-            patch.setattr(neighbours, "PAIRS", 10)
+            patch.setattr(neighbours, "TIED", 0)
             blocks = model.fit(X, y)
         np.testing.assert_allclose(blocks.predict(X), graph, rtol=1e-9)
         found = Nearest(5).build(X, 2, rng)
         assert isinstance(found, Graph)
-    monkeypatch.setattr(neighbours, "PAIRS", 10)
+    monkeypatch.setattr(neighbours, "TIED", 0)
     assert isinstance(Nearest(5).build(X, 2, rng), Windows)
     assert isinstance(Nearby(0.0).build(X, 2, rng), Windows)
 

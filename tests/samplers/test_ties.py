@@ -5,7 +5,16 @@ import oracle
 import pytest
 from tables import SAMPLERS
 
-from multiobs.samplers import Adjacent, Disjoint, Improved, Naive, SlidingWindow
+from multiobs import MultiObservationRegressor
+from multiobs.samplers import (
+    Adjacent,
+    Disjoint,
+    Improved,
+    Naive,
+    Nearest,
+    SlidingWindow,
+    neighbours,
+)
 from multiobs.samplers.ties import shuffled_ties, sliding_average
 from multiobs.tuples import Windows, tie_sizes
 
@@ -122,3 +131,22 @@ def test_a_tie_keeps_to_itself_only_where_it_is_larger_than_the_window(size, bey
     partners = set(members[members[:, 0] < size][:, 1].tolist())
     inside = set(range(1, size))
     assert partners == (inside | set(range(size, size + 4)) if beyond else inside)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("statistic", ["variance", "minvar", "ucb"])
+def test_blocks_of_equal_x_answer_as_their_pairs(statistic, columns, monkeypatch):
+    rng = np.random.default_rng(columns)
+    X = rng.integers(0, 3, (700, columns)) / 2
+    y = X[:, 0] + rng.normal(size=700) * (1 + X[:, -1])
+    found = []
+    for most in (neighbours.TIED, 10**6):
+        monkeypatch.setattr(neighbours, "TIED", most)
+        tuples = Nearest(5).build(X, 2, np.random.default_rng(0))
+        model = MultiObservationRegressor(statistic, Nearest(5), transport=None, random_state=0)
+        model.fit(X, y)
+        found.append((type(tuples), model.predict(X), model.predict_interval(X)))
+    (blocks, one, limits), (pairs, other, wide) = found
+    assert blocks is Windows is not pairs
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+    np.testing.assert_allclose(limits, wide, atol=0.02 * np.ptp(wide, axis=1).min())

@@ -306,9 +306,9 @@ def sampling(
 ) -> tuple[FloatArray, npt.NDArray[np.int64] | None]:
     """Return what a sampler builds from: finite positions (n, d), codes (n,) of groups or None."""
     place = numbers("X", X)
-    refuse_wide("X", place)
     if place.ndim != 2 or 0 in place.shape:
         raise ValueError(f"X must have shape (n, d) with rows and columns, got {place.shape}")
+    refuse_wide("X", place)
     generator("rng", rng)
     integer("arity", arity, low=1)
     if groups is None:

@@ -180,6 +180,8 @@ def _settled(
 def _warn_wide(tuples: Graph, place: FloatArray) -> None:
     """Say so when neighbours are hardly nearer than any two rows, as in many columns."""
     n = tuples.n_rows
+    if n < 100 or tuples.indices.size == 0:  # a handful of rows is far apart anyway
+        return
     points = place / column_scales(place, "robust")
     edges = np.arange(0, tuples.indices.size, max(1, tuples.indices.size // 500))
     near = points[tuples.indices[edges]] - points[tuples.anchor_of_edges()[edges]]
@@ -188,7 +190,7 @@ def _warn_wide(tuples: Graph, place: FloatArray) -> None:
     share = float(
         np.median(np.sum(near**2, axis=1)) / max(np.median(np.sum(far**2, axis=1)), 1e-300)
     )
-    if n >= 100 and np.sqrt(share) > TOO_WIDE:  # a handful of rows is far apart anyway
+    if np.sqrt(share) > TOO_WIDE:
         finding = (
             f"neighbours are {np.sqrt(share):.0%} as far apart as any two rows in "
             f"{place.shape[1]} columns: without structure no method can tell the spread at x from "

@@ -75,7 +75,7 @@ class Baseline(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         except (ValueError, OverflowError, TypeError):
             refuse_text(X=X, y=y)
             raise
-        labels = np.asarray(labels, dtype=np.float64)
+        labels = _check.numbers("y", labels)
         _check.refuse_wide("X", data)
         with np.errstate(over="ignore"):
             square = labels.size * np.square(np.abs(labels).max())

@@ -20,6 +20,8 @@ from ._inputs import (
     whole,
 )
 
+MOST_DRAWS = 10**8
+
 
 @representable
 def rademacher_linear(
@@ -129,8 +131,9 @@ def empirical_rademacher_linear(
         raise ValueError(f"Z must have shape (n, p) with n, p >= 1, got {features.shape}")
     if not np.isfinite(features).all():
         raise ValueError("Z must be finite, got NaN or infinity")
-    if int(single("draws", whole("draws", draws))) < 2:
-        raise ValueError(f"draws must be at least 2, got {draws}")
+    if not 2 <= int(single("draws", whole("draws", draws))) <= MOST_DRAWS:
+        raise ValueError(f"draws must be between 2 and {MOST_DRAWS}, got {draws}")
+    draws = int(draws)
     one_of("norm", norm, (1, 2))
     w = single("radius", positive("radius", radius))
     n, p = features.shape

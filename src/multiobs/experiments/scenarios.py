@@ -95,6 +95,7 @@ class Scenario:
         x = _check.generator("rng", rng).random(_count("n", n))
         return x, self.draw(x, rng)
 
+    @_check.arithmetic("x")
     def replicates(self, x: npt.ArrayLike, k: int, rng: np.random.Generator) -> FloatArray:
         """Draw k independent labels at each x, the power that only the empirical approach has.
 
@@ -112,6 +113,7 @@ class Scenario:
         _check.generator("rng", rng)
         return self.draw(np.repeat(points[:, None], _count("k", k), axis=1), rng)
 
+    @_check.arithmetic("x")
     def truth(self, x: npt.ArrayLike) -> FloatArray:
         """Return the statistic of Y given X = x, shape of x."""
         return self.truth_intercept + self.truth_slope * _check.finite("x", x)

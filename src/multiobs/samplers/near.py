@@ -109,8 +109,8 @@ class Nearest(Adjustable, Counted):
 
     Everybody as near as the last neighbour is taken in, so the tuples do not depend on the
     order of the rows, and duplicates of x are neighbours at distance zero.  Where rows of equal x
-    are so many that all their pairs would not fit into memory, each distinct x is a block whose
-    tuples are counted once, or some of the equally near are drawn.
+    are so many that they are each other's only neighbours, each distinct x is a block whose tuples
+    are counted once; where pairs would not fit into memory, some of the equally near are drawn.
 
     Parameters
     ----------

@@ -16,7 +16,8 @@ from scipy.spatial import KDTree
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.tuples import Graph, Windows
 
-PAIRS = 10_000_000  # of rows that a graph may hold before ties are treated as blocks
+PAIRS = 10_000_000  # of rows that a graph may hold before partners are drawn
+TIED = 64  # partners a row, on average, from which blocks of equal x cost less than their pairs
 EQUAL = 1e-12  # relative difference of distances that is rounding
 ROUNDING = 1e-9  # margin with which a tree is asked, so that it leaves out nobody
 CHUNK = 1 << 16  # nodes whose candidates are held at once
@@ -176,7 +177,7 @@ def rows_together(
         partners = np.bincount(own, nodes.sizes[which].astype(np.float64), sizes.size) - 1
         total += int(nodes.sizes @ partners)
         alone = alone and bool(np.all(sizes <= 1))
-    if total <= PAIRS or all(np.all(each.sizes == 1) for each in groups):
+    if total <= (TIED * n if alone else PAIRS) or all(np.all(each.sizes == 1) for each in groups):
         return _graph([_expanded(*each) for each in zip(groups, found, strict=True)], n, arity)
     if alone:
         order = np.concatenate([each.rows for each in groups])
