@@ -55,8 +55,10 @@ def agree(inside, by_parts) -> None:
     expected = np.append(inside.coef_, inside.intercept_)
     assert far(np.append(by_parts.coef_, by_parts.intercept_), expected) < 1e-9
     errors = [np.sqrt(np.diag(each.coef_cov_)) for each in (by_parts, inside)]
-    assert far(*errors) < 1e-8
-    assert far(by_parts.coef_cov_, inside.coef_cov_) < 1e-8
+    # a variance of 3e8 tuples is the difference of sums of 1e8 times its size
+    limit = 1e-8 if inside.n_metasamples_ < 1e8 else 1e-7
+    assert far(*errors) < limit
+    assert far(by_parts.coef_cov_, inside.coef_cov_) < limit
     known, found = inside.inference_.covariance, by_parts.inference_.covariance
     assert found.df == pytest.approx(known.df, rel=1e-6)
     at = np.linspace(0.0, 1.0, 5)[:, None]

@@ -70,6 +70,17 @@ class Leverages:
         """Share of one tuple at each z (u, p) in the fit, (u,)."""
         return np.asarray(np.einsum("ia,ia->i", z @ self.inverse, z))
 
+    def axes(self) -> tuple[FloatArray, FloatArray]:
+        """Matrix (p, p) that takes scores to coordinates of alike size, and directions to them.
+
+        Shares have fourth powers of scores: where features hardly differ, those of the scores
+        themselves would cancel.
+        """
+        values, vectors = np.linalg.eigh((self.inverse + self.inverse.T) / 2)
+        size = np.sqrt(np.maximum(values, 0.0))
+        back = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+        return vectors * size, vectors * back
+
     def drawn(self) -> list[IntArray]:
         """Numbers of some tuples among those that begin in each part, spread evenly over all."""
         total = sum(self.counts)
@@ -191,7 +202,7 @@ def covariance_by_parts(
         third = of_tensors(bend, total["centre"] - share * total["drawn cubes"])
     if shares is not None:
         return assembled(fit, V, naive, _df_of_shares(shares, p), known.kind, third)
-    found = Shares.by_parts(total, p)
+    found = Shares.by_parts(total, known.axes()[1])
     df = found.averaged(V)
     return assembled(fit, V, naive, df, known.kind, third, shares=found)
 
@@ -219,18 +230,17 @@ NAMES = (
 
 
 def _sums_of_tuples(gradient: Gradient, tuples: Tuples, own: slice, known: Leverages) -> Sums:
-    p = gradient.p
     overlap = tuple_overlap(tuples.members, tuples.n_rows)
     if overlap is None:
         raise ValueError(
             f"errors of {tuples.count()} overlapping tuples need too much memory: use more "
-            "ranges, or errors=False"
+            "ranges, where x has many ties another sampler, or errors=False"
         )
     z, times = _listed(tuples, gradient)
     s = gradient.scores(tuples)
     units = s * inflation(overlap.spread(times[:, None])[:, 0] * known.of(z))
     mine = _mine(tuples, own)
-    found = _unit_sums(units, mine, overlap, overlap, s[mine].T @ s[mine], p)
+    found = _unit_sums(units, mine, overlap, overlap, s[mine].T @ s[mine], known)
     if isinstance(overlap, Independent):
         cube = cubes(units[mine], units[mine], units[mine])
         return found | {"bend": cube, "centre": cube, "third": True}
@@ -246,7 +256,6 @@ def _sums_of_tuples(gradient: Gradient, tuples: Tuples, own: slice, known: Lever
 
 
 def _sums_of_anchors(gradient: Gradient, tuples: Windows, own: slice, known: Leverages) -> Sums:
-    p = gradient.p
     overlap = anchor_overlap(tuples)
     assert overlap is not None
     a, rows = window_scores(gradient, tuples), gradient.rows[tuples.order]
@@ -255,7 +264,7 @@ def _sums_of_anchors(gradient: Gradient, tuples: Windows, own: slice, known: Lev
     a = a * inflation(overlap.spread(times[:, None])[:, 0] * known.of(rows))
     mine = np.zeros(a.shape[0], dtype=np.bool_)
     mine[own] = True
-    found = _unit_sums(a, mine, overlap, overlap, naive, p)
+    found = _unit_sums(a, mine, overlap, overlap, naive, known)
     spread = overlap.spread(a)[own]
     stop, place = np.maximum(tuples.stop, 1), np.arange(a.shape[0], dtype=np.int64)
     later = window_sums(np.ascontiguousarray(a), np.minimum(place + 1, stop), stop)[own]
@@ -282,7 +291,7 @@ def _sums_of_rows(
     mine[own] = True
     alone: Overlap = Independent()
     reached = anchor_overlap(tuples) if m > 2 else alone
-    found = _unit_sums(g, mine, alone, reached or alone, np.zeros((p, p)), p)
+    found = _unit_sums(g, mine, alone, reached or alone, np.zeros((p, p)), known)
     found["third"] = m <= 2
     if m > 2:  # what rows count more than once is known from the blocks
         return found
@@ -307,16 +316,17 @@ def variance_by_parts(parts: Sequence[Mapping[str, Any]], known: Leverages) -> F
 
 
 def _unit_sums(
-    units: FloatArray, mine: BoolArray, overlap: Overlap, near: Overlap, naive: FloatArray, p: int
-) -> Sums:
+    units: FloatArray, mine: BoolArray, overlap: Overlap, near: Overlap, naive: FloatArray,
+    known: Leverages,
+) -> Sums:  # fmt: skip
     """Sums over the part's own units, others around them being there to overlap."""
-    spread = overlap.spread(units)
-    F = (units[:, :, None] * spread[:, None, :]).reshape(-1, p * p)
+    spread, (axes, _) = overlap.spread(units), known.axes()
+    F = ((units @ axes)[:, :, None] * (spread @ axes)[:, None, :]).reshape(units.shape[0], -1)
     ones = np.ones((units.shape[0], 1))
     times = near.spread(ones)[mine, 0]
     own = F[mine]
     return {
-        "V": own.sum(axis=0).reshape(p, p),
+        "V": units[mine].T @ spread[mine],
         "naive": naive,
         "units": float(np.count_nonzero(mine)),
         "q": own.sum(axis=0),

@@ -91,11 +91,11 @@ class Shares:
         return Shares(number, total, both, own, np.eye(total.shape[0]) if frame is None else frame)
 
     @staticmethod
-    def by_parts(total: Mapping[str, Any], p: int) -> "Shares":
-        """Return the shares of units whose sums were formed part by part."""
+    def by_parts(total: Mapping[str, Any], frame: FloatArray) -> "Shares":
+        """Return the shares of units whose sums were formed part by part, in some coordinates."""
         near = (total["q near"], total["q times"], float(total["pairs"]))
-        q = np.asarray(total["q"]).reshape(p, p)
-        return Shares.of_sums(float(total["units"]), q, total["q squares"], near)
+        q = np.asarray(total["q"]).reshape(frame.shape[1], -1)
+        return Shares.of_sums(float(total["units"]), q, total["q squares"], near, frame)
 
     def along(self, directions: FloatArray) -> FloatArray:
         """Degrees of freedom (q,) in each of the directions (q, p)."""
@@ -110,8 +110,8 @@ class Shares:
         return np.asarray(self.number * even / np.maximum(own + even, 1e-300))
 
     def averaged(self, V: FloatArray) -> float:
-        """Degrees of freedom of the whole of V (r, r), averaged over directions."""
-        inverse = np.asarray(np.linalg.pinv(V, hermitian=True), dtype=np.float64)
+        """Degrees of freedom of the whole of V (p, p), averaged over directions."""
+        inverse = self.frame.T @ np.linalg.pinv(V, hermitian=True) @ self.frame
         return float(self._of(inverse.reshape(1, -1), V.shape[0])[0])
 
     def _squares(self, directions: FloatArray) -> FloatArray:
