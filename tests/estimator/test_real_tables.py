@@ -69,8 +69,10 @@ def test_few_rows_that_decide_are_named(features):
         model.test_constant,
         lambda: model.wald_test(np.eye(model.coef_.size + 1)[-1]),
     ):
-        with pytest.warns(UserWarning, match=f"on few rows, as if there were 1.*row {row} with"):
+        words = f"on few rows, as if there were 1.*row {row} with"
+        with pytest.warns(UserWarning, match=words) as told:
             ask()
+        assert len({str(each.message) for each in told}) == 1  # that rows are few is said once
     found = model.influential_rows([[0.8]], most=2)
     assert found.rows[0] == row
     assert found.share[0] > 0.8 > found.share[1]

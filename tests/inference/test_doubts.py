@@ -68,13 +68,17 @@ def test_few_or_unequal_rows_are_told():
     _, x, y = rows(20)
     model = MultiObservationRegressor().fit(x[:, None], y)
     for call in (lambda: model.predict_interval(AT), model.summary, model.test_constant):
-        assert "equal ones, fewer than 25" in said(call)[1]
+        words = said(call)[1]
+        sentences = [words.count(each) for each in ("equal ones, fewer than 25", "on few rows, as")]
+        assert sum(sentences) == 1  # said once, with the numbers of rows where few decide
     _, x, y = rows(200)
     model = MultiObservationRegressor().fit(x[:, None], y)
     assert said(lambda: model.predict_interval(AT))[1] == ""
     y[:2] += 30.0
     model = MultiObservationRegressor().fit(x[:, None], y)
-    assert "equal ones, fewer than 25" in said(lambda: model.predict_interval(AT))[1]
+    words = said(lambda: model.predict_interval(AT))[1]
+    assert words.count("row 0 with") == 1
+    assert "equal ones" not in words
 
 
 def test_copies_of_rows_are_told_and_clusters_answer():

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from multiobs import _check
 from multiobs._types import FloatArray
 from multiobs.estimator.fitted import Fitted
-from multiobs.estimator.messages import warn_of_doubts, warn_of_few
+from multiobs.estimator.messages import warn_of_doubts
 from multiobs.estimator.replicated import Bootstrap, ClusterLabels, replicated_interval
 from multiobs.fit import Design, RegressorFit
 from multiobs.inference import (
@@ -122,12 +122,12 @@ class InferenceMixin(ABC):
         at = self._positions(X)
         if bias is not None:
             _check.choice("bias", bias, ("undersmooth",))
-        warn_of_doubts(self._fitted, clusters is None)
-        result = self._fitted.result
+        result, independent = self._fitted.result, clusters is None
         if isinstance(result, AdditiveFit):
             if bias is not None:
                 raise ValueError("bias must be None with smooth features or a link, got " + bias)
             self._additive(clusters)
+            warn_of_doubts(self._fitted, independent)
             if self._fitted.too_few:
                 return np.full((at.shape[0], 2), np.nan)
             return result.interval(at, level, method)
@@ -138,11 +138,13 @@ class InferenceMixin(ABC):
                     raise ValueError("bias must be None without the rows, got 'undersmooth'")
                 narrow = undersmoothed(known.fit, np.random.default_rng(0))
                 known = Inference(narrow, dependence=known.dependence)
-            found_few = known.few_rows(known.fit.design.columns(at))
-            warn_of_few(found_few, "intervals at some of these positions rest")
+            few = known.few_rows(known.fit.design.columns(at))
+            what = "intervals at some of these positions rest"
+            warn_of_doubts(self._fitted, independent, few, what)
             return known.interval(at, level, method)
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
+        warn_of_doubts(self._fitted, independent)
         asked = Bootstrap(n_bootstrap, clusters, self.n_jobs)
         return replicated_interval(self._fitted, asked, at, level, method)
 
@@ -163,10 +165,9 @@ class InferenceMixin(ABC):
         """
         rows, values = _check.finite("R", R), _check.finite("q", q).reshape(-1)
         result = self._additive(clusters)
-        warn_of_doubts(self._fitted, clusters is None)
         known = self._linear("wald_test", clusters) if result is None else result
         found = known.wald(rows, values)
-        warn_of_few(found.few_rows, "the test rests")
+        warn_of_doubts(self._fitted, clusters is None, found.few_rows, "the test rests")
         return found
 
     def test_constant(self, *, clusters: ClusterLabels = None) -> TestResult:
@@ -187,11 +188,11 @@ class InferenceMixin(ABC):
         True
         """
         result = self._additive(clusters)
-        warn_of_doubts(self._fitted, clusters is None)
         if result is not None:
-            return constant_test(result)
-        found = self._linear("test_constant", clusters).constant()
-        warn_of_few(found.few_rows, "the test rests")
+            found = constant_test(result)
+        else:
+            found = self._linear("test_constant", clusters).constant()
+        warn_of_doubts(self._fitted, clusters is None, found.few_rows, "the test rests")
         return found
 
     def influential_rows(self, X: npt.ArrayLike | None = None, most: int = 10) -> RowInfluence:
@@ -262,14 +263,13 @@ class InferenceMixin(ABC):
         Summary
             Has ``to_frame()``.
         """
-        smooth = self._additive(clusters)
-        warn_of_doubts(self._fitted, clusters is None)
-        if smooth is not None and smooth.linear is None:
-            return self._terms(smooth)
+        smooth, fitted = self._additive(clusters), self._fitted
         if smooth is not None:
-            return self._linked(smooth, level)
-        known, fitted = self._linear("summary", clusters), self._fitted
-        warn_of_few(known.few_rows(), "errors of some coefficients rest")
+            warn_of_doubts(fitted, clusters is None)
+            return self._terms(smooth) if smooth.linear is None else self._linked(smooth, level)
+        known = self._linear("summary", clusters)
+        what = "errors of some coefficients rest"
+        warn_of_doubts(fitted, clusters is None, known.few_rows(), what)
         problem = known.fit.problem
         effective = fitted.effective
         if effective is None:

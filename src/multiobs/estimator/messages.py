@@ -63,30 +63,26 @@ def warn_of_status(fitted: Fitted, stacklevel: int = 3) -> None:
         )
 
 
-def warn_of_few(found: RowInfluence | None, what: str) -> None:
-    """Say that few rows decide, if so.
+def few_decide(found: RowInfluence, what: str) -> str:
+    """Sentence that few rows decide.
 
     Parameters
     ----------
-    found : RowInfluence or None
+    found : RowInfluence
         The rows, where they are too few.
     what : str
         What they decide, as the subject of the sentence.
     """
-    if found is None:
-        return
     rows = ", ".join(
         f"row {row} with {100 * share:.0f} % of the variance"
         for row, share in zip(found.rows.tolist(), found.share.tolist(), strict=True)
         if share >= NAMED_FROM
     )
-    warnings.warn(
+    return (
         f"{what} on few rows, as if there were {float(found.effective.min()):.2g}: {rows} (rows "
         "counted from 0). influential_rows() lists them. Where they lie far out in x, knots at "
         "quantiles, features='smooth' or a transformation of x let more rows decide; where a label "
-        "is an outlier, statistics such as gini_mean_difference do",
-        UserWarning,
-        stacklevel=3,
+        "is an outlier, statistics such as gini_mean_difference do"
     )
 
 
@@ -129,7 +125,9 @@ def refuse_unfit(statistic: Statistic, rows: Rows, rng: np.random.Generator) -> 
         statistics.verify(statistic, rows.y[drawn])
 
 
-def warn_of_doubts(fitted: Fitted, independent: bool) -> None:
+def warn_of_doubts(
+    fitted: Fitted, independent: bool, found: RowInfluence | None = None, what: str = ""
+) -> None:
     """Say what speaks against standard errors that are about to be claimed.
 
     Parameters
@@ -138,9 +136,15 @@ def warn_of_doubts(fitted: Fitted, independent: bool) -> None:
         What was fitted.
     independent : bool
         Whether rows are taken to be independent.
+    found : RowInfluence, optional
+        Rows that decide, where they are too few: they are named, and that rows are few in general
+        is not said as well.
+    what : str
+        What they decide, as the subject of the sentence.
     """
     doubts = fitted.doubts
-    for each in (*doubts.few, *(doubts.dependent if independent else ())):
+    few = doubts.few if found is None else (few_decide(found, what),)
+    for each in (*few, *(doubts.dependent if independent else ())):
         warnings.warn(each, UserWarning, stacklevel=3)
 
 
