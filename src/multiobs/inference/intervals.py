@@ -42,7 +42,10 @@ def limits(
 
     On the log scale :math:`\exp(\log \hat r \pm q\, \mathrm{se}/\hat r)` (delta method), which
     keeps a positive statistic positive; "auto" takes the log of the distance to each finite end
-    of the domain, and the plain scale where there is none or the estimate lies outside.
+    of the domain, and the plain scale where there is none or the estimate lies outside.  The far
+    limit :math:`\hat r\, e^{q\, \mathrm{se}/\hat r}` is least at :math:`\hat r = q\, \mathrm{se}`
+    and grows without bound towards the end of the domain; with "auto" it goes down from there, on a
+    straight line to the plain limit at the end.
 
     With the skewness of the estimate, the quantiles are bent by Hall's cubic transformation, so
     that each end is missed equally often; on the log scale by what the log has not removed.
@@ -97,29 +100,53 @@ def limits(
         low, high = 0.0, np.inf
     up, down = _bent(q, skewness, 0.0)
     plain = np.stack([centre - up * error, centre - down * error], axis=1)
-    below, above = np.isfinite(low), np.isfinite(high)
+    below, above = bool(np.isfinite(low)), bool(np.isfinite(high))
     if not (below or above):
         return plain
     with np.errstate(all="ignore"):
         inside: BoolArray = (centre > low) & (centre < high)
-        if below and above:
-            # log-odds of the place in the domain
-            share = (centre - low) / (high - low)
-            spread = error / ((high - low) * share * (1.0 - share))
-            up, down = _bent(q, skewness, spread * (1.0 - 2.0 * share))
-            odds = np.log(share / (1.0 - share))
-            ends = [1.0 / (1.0 + np.exp(each * spread - odds)) for each in (up, down)]
-            bent = low + (high - low) * np.stack(ends, axis=1)
-        else:
-            distance = centre - low if below else high - centre
-            spread = error / distance
-            up, down = _bent(q, skewness, spread if below else -spread)
-            factors = (np.exp(-up * spread), np.exp(-down * spread))
-            if below:
-                bent = low + np.stack([distance * factor for factor in factors], axis=1)
-            else:
-                bent = high - np.stack([distance / factor for factor in factors], axis=1)
-    return np.where(inside[:, None], bent, plain)
+        found = _on_scale(centre, error, q, skewness, (low, high))
+        if method == "auto":
+            # within q errors of an end the scale would stretch the far limit the more, the nearer
+            half = (high - low) / 2 if below and above else np.inf
+            at_low = centre - low < half if below else np.zeros(centre.shape, dtype=bool)
+            joint = np.minimum(q * error, half)
+            share = np.where(at_low, centre - low, high - centre) / joint
+            from_low = _on_scale(low + joint, error, q, skewness, (low, high))[:, 1]
+            from_high = _on_scale(high - joint, error, q, skewness, (low, high))[:, 0]
+            near_low = low + np.minimum(-down * error, from_low - low)
+            near_high = high - np.minimum(up * error, high - from_high)
+            rising = (1.0 - share) * near_low + share * from_low
+            falling = (1.0 - share) * near_high + share * from_high
+            found[:, 1] = np.where(at_low & (share < 1.0), rising, found[:, 1])
+            found[:, 0] = np.where(~at_low & (share < 1.0), falling, found[:, 0])
+    return np.where(inside[:, None], found, plain)
+
+
+def _on_scale(
+    centre: FloatArray,
+    error: FloatArray,
+    q: float | FloatArray,
+    skewness: Skewness | None,
+    domain: tuple[float, float],
+) -> FloatArray:
+    """Limits (n, 2) on the scale of log-odds in the domain, or of the log of a distance."""
+    low, high = domain
+    below, above = np.isfinite(low), np.isfinite(high)
+    if below and above:
+        share = (centre - low) / (high - low)
+        spread = error / ((high - low) * share * (1.0 - share))
+        up, down = _bent(q, skewness, spread * (1.0 - 2.0 * share))
+        odds = np.log(share / (1.0 - share))
+        ends = [1.0 / (1.0 + np.exp(each * spread - odds)) for each in (up, down)]
+        return np.asarray(low + (high - low) * np.stack(ends, axis=1))
+    distance = centre - low if below else high - centre
+    spread = error / distance
+    up, down = _bent(q, skewness, spread if below else -spread)
+    factors = (np.exp(-up * spread), np.exp(-down * spread))
+    if below:
+        return np.asarray(low + np.stack([distance * factor for factor in factors], axis=1))
+    return np.asarray(high - np.stack([distance / factor for factor in factors], axis=1))
 
 
 def _bent(
