@@ -121,7 +121,7 @@ mutants: .venv/.stamp ## plant small faults one at a time, and see whether the t
 test-minimum: .venv-minimum/.stamp ## the tests with the oldest versions the package declares
 	$(ONE_THREAD) .venv-minimum/bin/python -m pytest -q -n $(JOBS) tests # doctests show numbers as numpy 2 writes them
 
-test-core: .venv-core/.stamp ## the tests without any optional package
+test-core: .venv-core/.stamp ## the tests without any optional package (not the doctests of scale, which need pyarrow)
 	$(ONE_THREAD) .venv-core/bin/python -m pytest -q -n $(JOBS) --doctest-ignore-import-errors --ignore=src/multiobs/scale
 
 browser: .venv/.stamp ## read the report in headless Chromium (installs Debian's if it is missing)

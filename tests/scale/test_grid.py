@@ -13,7 +13,7 @@ import pytest
 from tables import STATISTICS
 
 from multiobs import MultiObservationRegressor, samplers
-from multiobs.scale import DaskFutures, Serial, fit, fitting
+from multiobs.scale import DaskFutures, Serial, fit, opening
 from multiobs.scale.ranges import END, Range
 from multiobs.tuples import Tuples
 
@@ -104,7 +104,7 @@ def check(cell, cuts, folder, *, rows, table, equal, monkeypatch, engine=None):
         rng = np.random.default_rng([count, GRID.index(cell)])
         (folder / str(count)).mkdir()
         source = pieces(folder / str(count), table(x, y), min(count, 7), rng)
-        monkeypatch.setattr(fitting, "cut", random_ranges(rng))
+        monkeypatch.setattr(opening, "cut", random_ranges(rng))
         how |= dict(ranges=count, engine=engine or Serial(), scratch=folder / "scratch")
         if refused is not None:
             with pytest.raises(ValueError, match=re.escape(refused[:20])):

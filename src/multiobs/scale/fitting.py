@@ -15,7 +15,7 @@ from multiobs.estimator import MultiObservationRegressor
 from multiobs.fit import LinearFit, Solution, Status, minimiser, ridge, with_ridge
 from multiobs.samplers import Sampler
 from multiobs.scale import budget
-from multiobs.scale.choosing import Chosen, Sample, Wanted, choose_recipe
+from multiobs.scale.choosing import Chosen, Wanted, choose_recipe
 from multiobs.scale.engines import Engine
 from multiobs.scale.errors import covariance, surroundings, without_rows
 from multiobs.scale.executors import Executor
@@ -23,14 +23,10 @@ from multiobs.scale.finishing import Found, branches_of, finished
 from multiobs.scale.leaf_buckets import fit_buckets
 from multiobs.scale.leaf_fit import fit_leaves
 from multiobs.scale.leaf_recipe import choose_leaves
-from multiobs.scale.matching import encoding_of
-from multiobs.scale.opening import Job, names, ready
-from multiobs.scale.ranges import cut
+from multiobs.scale.opening import Job, Ready, names, ready
 from multiobs.scale.risks import RiskOfRange, Summed, summed
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import digest, named
-from multiobs.scale.sorting import Reading, SortedSource
-from multiobs.scale.storage import Place
 from multiobs.scale.work import Pass, Work
 from multiobs.statistics import Statistic
 from multiobs.transport import Transport
@@ -140,7 +136,7 @@ def fit(
     )
     with ready(job, replicated) as at:
         by = _fitted_by_leaves if len(at.how.columns.x) > 1 else _fitted
-        fitted = by(asked, at.how, at.rows, at.folder, at.executor)
+        fitted = by(asked, at)
     return finished(template, fitted, job.x)
 
 
@@ -186,29 +182,17 @@ def _replicated(statistic: Statistic, sampler: str | Sampler, labels: int) -> bo
     )
 
 
-def _fitted(
-    asked: Asked, how: Reading, rows: SortedSource, folder: Place, executor: Executor
-) -> Found:
+def _fitted(asked: Asked, at: Ready) -> Found:
     """Fit one column of x to sorted runs."""
-    layout = how.layout()
-    at = int(layout.keyed)
-    sample = Sample(
-        layout.unpack(rows.sample), rows.rows, rows.low[at:], rows.high[at:], rows.members
-    )
-    encoding = encoding_of(how.columns, rows.levels, asked.columns)
+    rows, sample, encoding = at.rows, at.sample(), at.encoding(asked.columns)
     chosen = choose_recipe(asked.wanted, sample, encoding)
-    keys = np.zeros(sample.rows.size) if sample.rows.key is None else sample.rows.key
-    edges = cut(
-        keys.astype(np.float64),
-        sample.rows.x[:, 0],
-        asked.ranges or max(len(rows.runs), -(-rows.rows // how.most)),
-    )
-    work = Work(folder / named(asked), rows.runs, edges, rows.rows)
-    fitted = _minimised(asked, chosen, work, executor)
+    edges = at.ranges(sample, asked.ranges)
+    work = Work(at.folder / named(asked), rows.runs, edges, rows.rows)
+    fitted = _minimised(asked, chosen, work, at.executor)
     errors = None
     if asked.wanted.errors:
         errors = covariance(
-            fitted.result, fitted.before, chosen.recipe, fitted.total, work, executor
+            fitted.result, fitted.before, chosen.recipe, fitted.total, work, at.executor
         )
     reasons = (
         *chosen.reasons,
@@ -226,22 +210,15 @@ def _fitted(
     )
 
 
-def _fitted_by_leaves(
-    asked: Asked, how: Reading, rows: SortedSource, folder: Place, executor: Executor
-) -> Found:
+def _fitted_by_leaves(asked: Asked, at: Ready) -> Found:
     """Fit several columns of x to runs in any order."""
-    layout = how.layout()
-    at = int(layout.keyed)
-    sample = Sample(
-        layout.unpack(rows.sample), rows.rows, rows.low[at:], rows.high[at:], rows.members
-    )
-    encoding = encoding_of(how.columns, rows.levels, asked.columns)
+    rows, sample, encoding = at.rows, at.sample(), at.encoding(asked.columns)
     keys = prod(len(each) for each in rows.levels)
-    most = budget.leaves_at_once(asked.memory, layout.places)
+    most = budget.leaves_at_once(asked.memory, at.how.layout().places)
     chosen = choose_leaves(asked.wanted, sample, encoding, keys=keys, most=most)
     fitted = fit_leaves if chosen.recipe.in_moments() else fit_buckets
     return fitted(
-        chosen, rows.runs, folder / named(asked), executor,
+        chosen, rows.runs, at.folder / named(asked), at.executor,
         alpha=asked.alpha, errors=asked.wanted.errors, dropped=rows.dropped,
     )  # fmt: skip
 

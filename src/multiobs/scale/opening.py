@@ -6,11 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from multiobs import _check
 from multiobs.estimator import MultiObservationRegressor
 from multiobs.scale import budget
+from multiobs.scale.choosing import Sample
 from multiobs.scale.engines import Engine, engine_of
 from multiobs.scale.executors import Executor
+from multiobs.scale.matching import encoding_of
+from multiobs.scale.ranges import Range, cut
+from multiobs.scale.recipe import Encoding
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import opened, scratch_folder
 from multiobs.scale.sorting import Reading, SortedSource, columns_of, sort_source
@@ -70,6 +76,24 @@ class Ready:
     rows: SortedSource
     folder: Place
     executor: Executor
+
+    def sample(self) -> Sample:
+        """Return a sample of the rows, and what is known of the others."""
+        layout, rows = self.how.layout(), self.rows
+        at = int(layout.keyed)
+        own = layout.unpack(rows.sample)
+        return Sample(own, rows.rows, rows.low[at:], rows.high[at:], rows.members)
+
+    def ranges(self, sample: Sample, count: int | None = None) -> tuple[Range, ...]:
+        """Cut one column of x into ranges; without a count one for each run or for the memory."""
+        own = sample.rows
+        keys = np.zeros(own.size) if own.key is None else own.key.astype(np.float64)
+        wanted = count or max(len(self.rows.runs), -(-self.rows.rows // self.how.most))
+        return cut(keys, own.x[:, 0], wanted)
+
+    def encoding(self, columns: tuple[str, ...]) -> Encoding | None:
+        """How categories among columns of x are matched."""
+        return encoding_of(self.how.columns, self.rows.levels, columns)
 
 
 def names(columns: str | Sequence[str]) -> tuple[str, ...]:

@@ -13,15 +13,14 @@ from multiobs._progress import progress
 from multiobs.auto import Request
 from multiobs.samplers import Sampler
 from multiobs.scale import budget
-from multiobs.scale.choosing import Sample, Wanted, choose_recipe
+from multiobs.scale.choosing import Wanted, choose_recipe
 from multiobs.scale.engines import Engine
 from multiobs.scale.leaf_fit import coded_work
 from multiobs.scale.leaf_passes import LeafSetting, TableOfRuns
 from multiobs.scale.leaf_recipe import LeafRecipe, choose_leaves
 from multiobs.scale.leaf_runs import CodedRun
-from multiobs.scale.matching import encoding_of
 from multiobs.scale.opening import Job, Ready, names, ready
-from multiobs.scale.ranges import Stretch, cut
+from multiobs.scale.ranges import Stretch
 from multiobs.scale.recipe import Recipe, anchored
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import Arrays, named
@@ -97,7 +96,7 @@ def pool(
     )  # fmt: skip
     wanted = Wanted(Request(resolved, sampler, transport), None, True, random_state, False)
     with ready(job) as at:
-        encoding = encoding_of(at.how.columns, at.rows.levels, job.x)
+        encoding = at.encoding(job.x)
         columns = list(job.x) if encoding is None else encoding.categories.names(list(job.x))
         if len(at.how.columns.x) > 1:
             parts = _of_leaves(wanted, at, encoding, kernels, budget.bytes_of(memory))
@@ -171,16 +170,9 @@ class PooledOfRange:
 def _of_ranges(
     wanted: Wanted, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], ranges: int | None
 ) -> Iterator[Arrays]:
-    layout, rows = at.how.layout(), at.rows
-    keyed = int(layout.keyed)
-    sample = Sample(
-        layout.unpack(rows.sample), rows.rows, rows.low[keyed:], rows.high[keyed:], rows.members
-    )
-    recipe = choose_recipe(wanted, sample, encoding).recipe
-    keys = np.zeros(sample.rows.size) if sample.rows.key is None else sample.rows.key
-    count = ranges or max(len(rows.runs), -(-rows.rows // at.how.most))
-    edges = cut(keys.astype(np.float64), sample.rows.x[:, 0], count)
-    work = Work(at.folder / named(("pooled", wanted, count)), rows.runs, edges, rows.rows)
+    rows, sample = at.rows, at.sample()
+    recipe, edges = choose_recipe(wanted, sample, encoding).recipe, at.ranges(sample, ranges)
+    work = Work(at.folder / named(("pooled", wanted, len(edges))), rows.runs, edges, rows.rows)
     yield from work.each(
         Pass("ranges", recipe, recipe.before, recipe.after, PooledOfRange(kernels)), at.executor
     )
@@ -244,14 +236,10 @@ def _from_columns(recipe: LeafRecipe, z: "np.typing.NDArray[np.float64]") -> tup
 def _of_leaves(
     wanted: Wanted, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], memory: int
 ) -> Iterator[Arrays]:
-    layout, rows = at.how.layout(), at.rows
-    keyed = int(layout.keyed)
-    sample = Sample(
-        layout.unpack(rows.sample), rows.rows, rows.low[keyed:], rows.high[keyed:], rows.members
-    )
+    rows = at.rows
     keys = int(np.prod([len(each) for each in rows.levels], dtype=np.int64))
-    most = budget.leaves_at_once(memory, layout.places)
-    recipe = choose_leaves(wanted, sample, encoding, keys=keys, most=most).recipe
+    most = budget.leaves_at_once(memory, at.how.layout().places)
+    recipe = choose_leaves(wanted, at.sample(), encoding, keys=keys, most=most).recipe
     if not recipe.in_moments():
         raise ValueError(
             "pooled observations in several columns by parts need a kernel of moments, got "

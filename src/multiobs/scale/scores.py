@@ -12,9 +12,8 @@ from multiobs.estimator import MultiObservationRegressor
 from multiobs.samplers import narrowest, reach
 from multiobs.scale.columns import Rows
 from multiobs.scale.engines import Engine
-from multiobs.scale.matching import encoding_of
 from multiobs.scale.opening import Job, Ready, names, names_of, ready
-from multiobs.scale.ranges import Stretch, cut
+from multiobs.scale.ranges import Stretch
 from multiobs.scale.recipe import Encoding, anchored
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import named
@@ -94,10 +93,8 @@ def score(
 
 
 def _scored(model: MultiObservationRegressor, at: Ready, columns: tuple[str, ...]) -> float:
-    statistic, rows = model.statistic_, at.rows
-    sample = at.how.layout().unpack(rows.sample)
-    keys = np.zeros(sample.size) if sample.key is None else sample.key.astype(np.float64)
-    edges = cut(keys, sample.x[:, 0], max(len(rows.runs), -(-rows.rows // at.how.most)))
+    statistic, rows, known = model.statistic_, at.rows, at.sample()
+    sample, edges = known.rows, at.ranges(known)
     sampler = narrowest(1, statistic.arity)
     far = reach(sampler, statistic.arity)
     assert far is not None
@@ -105,8 +102,7 @@ def _scored(model: MultiObservationRegressor, at: Ready, columns: tuple[str, ...
     labels = sample.y[:, 0] if statistic.n_columns == 1 else sample.y
     if statistic.loss.quadratic_kernels is not None:
         level = level_of(statistic.loss, sample.x, labels)
-    encoding = encoding_of(at.how.columns, rows.levels, columns)
-    task = LossOfRange(model, columns, encoding, level)
+    task = LossOfRange(model, columns, at.encoding(columns), level)
     work = Work(at.folder / named(task), rows.runs, edges, rows.rows)
     plan = Built(statistic, sampler, far)
     found = work.over(Pass("losses", plan, 0, 1, task), at.executor)
