@@ -105,6 +105,7 @@ reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict
 quality: .venv/.stamp ## defaults against the oracle and all baselines on many laws
 	$(BIN)/python -m benchmarks.quality --out $(OUT)/quality
 	$(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
+	$(BIN)/python -m benchmarks.contest --half final --paper --rows 300 1000 --trials 16 --out $(OUT)/quality
 
 smooth-sim: .venv/.stamp ## smooth classes against mgcv and plug-ins; 1000 data sets for their bands and tests (hours; goes on where it stopped)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth --laws final --trials 40 --out $(OUT)/smooth

@@ -1,19 +1,20 @@
 """Defaults and ``estimator="auto"`` against the best of many peers, on laws fixed before tuning.
 
     python -m benchmarks.contest [--half final] [--rows 300 1000 5000] [--trials 12]
-                                 [--laws NAME ...] [--dear N] [--seconds S] [--out DIR]
+                                 [--laws NAME ...] [--dear N] [--paper] [--seconds S] [--out DIR]
 
 Laws of :mod:`benchmarks.harder_laws` (the statistic is a line) and :mod:`benchmarks.curve_laws` (it
 is a curve); "final" ones were looked at for the table only.  Peers are those of
 :mod:`benchmarks.peers`: NGBoost and quantile-forest run where they are installed (``make
 .venv-studies/.stamp``), mgcv where ``Rscript`` finds it.  After the first trials a peer with more
 than twice the error of the best is dropped on that law; NGBoost and ``gaulss``, which take longer
-than all others together, have ``--dear`` trials on each law.
+than all others together, have ``--dear`` trials on each law.  ``--paper`` sets the default against
+the oracle and the paper's samplers alone, in files of its own (``paper_HALF``): many quick trials.
 
 Errors go to ``contest_HALF.jsonl`` trial by trial, and a run resumes where the last one stopped;
 ``--seconds`` of CPU time begin no further law.  ``contest_HALF.csv`` holds the ratios of mean
 and of median errors, with the standard error of the log of the former, ``contest_HALF.txt`` the
-limits.
+limits.  Trials so far are summed up by ``--trials 0``.
 """
 
 import argparse
@@ -65,6 +66,8 @@ def one_trial(law: Law, rows: int, trial: int, left_out: set[str]) -> dict[str, 
     truth, what = law.truth(grid), statistic_of(law)
     errors = {}
     for name, estimator in zip(OURS, (None, "auto"), strict=True):
+        if name in left_out:
+            continue
         model = MultiObservationRegressor(what, estimator=estimator, random_state=0)
         found = model.fit(given(law, X, model), y).predict(given(law, grid, model))
         errors[name] = float(np.mean((found - truth) ** 2))
@@ -136,7 +139,7 @@ def lines_of(kept: list[dict], half: str) -> list[dict[str, object]]:
     for (name, rows), row in table.items():
         kind, law = laws[name]
         oracle = "oracle, line" if kind == "line" else "oracle, smooth"
-        for ours in OURS:
+        for ours in (each for each in OURS if each in row):
             peers = {p: ratio(row[ours], row[p]) for p in row if is_peer(p)}
             best = max(peers, key=lambda p: np.nan_to_num(peers[p][0]))
             papers = [peers[p] for p in PAPER if p in peers]
@@ -159,7 +162,7 @@ def summary(lines: list[dict[str, object]]) -> str:
     def told(what: str, chosen: list[dict[str, object]], key: str, error: str, limit: str) -> str:
         usable = [each for each in chosen if np.isfinite(each[key])]
         if not usable:
-            return f"{what:44} nothing measured"
+            return ""  # nothing measured
         value = np.array([each[key] for each in usable], dtype=float)
         se = np.array([each[error] for each in usable], dtype=float)
         whole = np.sqrt(np.nansum(se**2)) / len(usable)
@@ -187,19 +190,19 @@ def summary(lines: list[dict[str, object]]) -> str:
                 told(f"{name} / better of the paper's", mine, "over paper", "paper error",
                      "worst 1.3"),
             ]  # fmt: skip
-    return "\n".join(out) + "\n"
+    return "\n".join(filter(None, out)) + "\n"
 
 
 def shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else f'"{value}"'
 
 
-def write(out: Path, half: str, kept: list[dict]) -> None:
+def write(out: Path, name: str, half: str, kept: list[dict]) -> None:
     lines = lines_of(kept, half)
     head = ",".join(lines[0])
     rows = [",".join(shown(cell) for cell in each.values()) for each in lines]
-    (out / f"contest_{half}.csv").write_text("\n".join([head, *rows]) + "\n")
-    (out / f"contest_{half}.txt").write_text(summary(lines))
+    (out / f"{name}_{half}.csv").write_text("\n".join([head, *rows]) + "\n")
+    (out / f"{name}_{half}.txt").write_text(summary(lines))
 
 
 def main() -> None:
@@ -210,11 +213,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=12)
     parser.add_argument("--laws", nargs="*")
     parser.add_argument("--dear", type=int, default=FIRST, help="trials of NGBoost and gaulss")
+    parser.add_argument("--paper", action="store_true", help="no other peers, and no auto")
     parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--out", type=Path, default=Path("out/quality"))
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    place = asked.out / f"contest_{asked.half}.jsonl"
+    title = "paper" if asked.paper else "contest"
+    place = asked.out / f"{title}_{asked.half}.jsonl"
     kept = [json.loads(line) for line in place.read_text().splitlines()] if place.exists() else []
     warnings.simplefilter("ignore")
     for rows in asked.rows:
@@ -232,8 +237,14 @@ def main() -> None:
                         seen.setdefault(key, []).append(error)
                 left_out = behind(seen) if len(own) >= FIRST else set()
                 left_out |= SLOW if len(own) >= asked.dear else set()
+                left_out |= (
+                    {"auto", "mgcv, Gamma-log", *SLOW, *peers_of(law)} - {*PAPER}
+                    if asked.paper
+                    else set()
+                )
                 found = [one_trial(law, rows, trial, left_out) for trial in trials]
                 oracle = law.statistic == "variance" and name in CURVES[asked.half]
+                oracle = oracle and not asked.paper
                 mine = {"mgcv, gaulss", "mgcv, Gamma-log"} - left_out
                 extra = by_mgcv(law, rows, trials, left_out) if oracle or mine else []
                 for at, trial in enumerate(trials):
@@ -244,8 +255,8 @@ def main() -> None:
                     with place.open("a") as file:
                         file.write(json.dumps(record) + "\n")
                 print(f"{name}, n = {rows}: {len(own)} trials", flush=True)
-    write(asked.out, asked.half, kept)
-    print((asked.out / f"contest_{asked.half}.txt").read_text())
+    write(asked.out, title, asked.half, kept)
+    print((asked.out / f"{title}_{asked.half}.txt").read_text())
 
 
 CURVES = {half: {law.name for law in curve_laws(half)} for half in ("tuning", "final")}
