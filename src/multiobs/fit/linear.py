@@ -8,6 +8,7 @@ import numpy as np
 from multiobs._types import BoolArray, FloatArray
 from multiobs.fit.anchor_risk import pooled_risk
 from multiobs.fit.design import Design
+from multiobs.fit.folded_risk import folded_risk, folds
 from multiobs.fit.problem import Problem
 from multiobs.fit.risk import (
     Risk,
@@ -138,7 +139,7 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
         risk = pooled_risk(problem, design, reference, tensors=False)
         branches = tuple((k, each.pooled()) for k, each in branches)
     else:
-        risk = _risk(problem, design, Z, reference)
+        risk = _risk(problem, design, Z, reference, tensors=False)
     if alpha > 0:
         total = total_weight(tuples, statistic.n_columns, problem.weight)
         risk = with_ridge(risk, design, alpha * total)
@@ -297,19 +298,21 @@ def _columns(problem: Problem, design: Design) -> Features | Affine:
 
 
 def _risk(
-    problem: Problem, design: Design, Z: Features | Affine, reference: FloatArray | None
+    problem: Problem,
+    design: Design,
+    Z: Features | Affine,
+    reference: FloatArray | None,
+    *,
+    tensors: bool = True,
 ) -> Risk:
+    """Risk of every tuple; that of parts must be one of tensors, which add up."""
     located = problem.residuals.located
     level = None if reference is None else problem.held_reference(reference)
-    found = risk_of_loss(
-        problem.statistic.loss,
-        problem.tuples,
-        problem.features(design) if located else Z,
-        problem.residuals.labels,
-        weight=problem.weight,
-        reference=level,
-        limit=problem.limit,
-    )
+    columns = problem.features(design) if located else Z
+    given = problem.statistic.loss, problem.tuples, columns, problem.residuals.labels
+    if not tensors and level is not None and folds(problem.statistic.loss, columns, level):
+        return folded_risk(*given, problem.weight, level, held=-1.0 if located else None)
+    found = risk_of_loss(*given, weight=problem.weight, reference=level, limit=problem.limit)
     return found.fixed(-1.0) if located else found
 
 

@@ -14,7 +14,9 @@ from multiobs.sums.contraction import (
     weighted_power,
 )
 from multiobs.sums.features import Affine, Features, Lifted
+from multiobs.sums.folding import added, folded
 from multiobs.sums.pooling import Pooled, pool
+from multiobs.sums.wide import many_features
 
 __all__ = [
     "overlaps",
@@ -24,13 +26,16 @@ __all__ = [
     "Lifted",
     "Plan",
     "Pooled",
+    "added",
     "contract",
     "contract_all",
     "doors",
     "enumerate_tuples",
     "features_of",
+    "folded",
     "leaf_pairs",
     "leaves",
+    "many_features",
     "moments",
     "plan",
     "pool",

@@ -28,6 +28,7 @@ from multiobs.sums.contraction import (
     split_constants,
     tuple_weights,
 )
+from multiobs.sums.folding import folded
 from multiobs.sums.passes import Summed, in_few_passes
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
@@ -280,16 +281,18 @@ def _running_scores(
     out = np.zeros_like(Z)
     todo = list(summed)
     if Z.shape[1] > wide.WIDE:
-        todo = [each for each in summed if each.degree > 2]
         for term in summed:
-            if term.degree <= 2:
-                assert isinstance(term.over, Windows | Graph)
-                form = term.forms[0] if term.forms else None
-                out += wide.row_totals(
-                    term.over, term.kernel, Z, form, labels, weight, by_anchor=by_anchor
+            assert isinstance(term.over, Windows | Graph)
+            form = term.forms[0] if term.forms else None
+            kernel, known = term.kernel, labels
+            if len(term.forms) > 1:  # the other forms are numbers of the rows
+                others = [Z @ each for each in term.forms[1:]]
+                kernel, known = (
+                    folded(kernel, (1,) * len(others)),
+                    np.column_stack([known, *others]),
                 )
-        if not todo:
-            return out
+            out += wide.row_totals(term.over, kernel, Z, form, known, weight, by_anchor=by_anchor)
+        return out
     U, fixed, varying = split_constants(Z)
     parts = []
     for term in todo:

@@ -20,6 +20,11 @@ from multiobs.tuples import Graph, Windows
 WIDE = 16  # features: beyond this many, matrix products are faster than series in all of them
 
 
+def many_features(Z: FloatArray) -> bool:
+    """Whether there are so many features that matrix products are used."""
+    return bool(Z.shape[1] > WIDE)
+
+
 @final
 @dataclass(frozen=True)
 class Jet:
