@@ -24,7 +24,7 @@ OPTIONS = dict(sampler=samplers.Adjacent(8), ranges=12)
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GB"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GB"
         ) as cluster,
         distributed.Client(cluster) as connected,
     ):
@@ -106,7 +106,7 @@ import sys, distributed
 from distributed import LocalCluster
 
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
     print(cluster.scheduler_address, flush=True)
     sys.stdin.readline()
 """

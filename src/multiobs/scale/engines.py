@@ -47,7 +47,7 @@ def engine_of(engine: Engine, client: Any, n_jobs: int | None) -> Iterator[Execu
     else:
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as connected,
         ):

