@@ -126,8 +126,8 @@ class Term:
     spread: float  # of the labels
 
     def sized(self, value: Fraction) -> float:
-        """Size of a value; one whose terms cancel exactly has that of its terms."""
-        return abs(float(value)) or self.spread
+        """Size of a value; one whose own terms cancel has a millionth of theirs at least."""
+        return max(abs(float(value)), 1e-6 * self.spread)
 
 
 def terms_of(case: Case) -> list[Term]:
