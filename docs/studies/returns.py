@@ -76,6 +76,7 @@ def main() -> None:
             "first": f"{returns.index[0]:%B %Y}",
             "last": f"{returns.index[-1]:%B %Y}",
             "slope": f"{slope:.2f}",
+            "intercept": f"{ours.intercept_:.2f}",
             "error": f"{error:.2f}",
             "qlike_p": p_value(between.p),
             "best_squared": scores["squared"].names[0],
