@@ -29,6 +29,8 @@ def rows(n=200, seed=0):
 )
 def test_the_unit_of_weights_changes_nothing(parameters, factor):
     X, y, weight = rows()
+    if parameters["statistic"] == "skewness":
+        y = np.exp(y)  # of symmetric labels it has no root
     known = MultiObservationRegressor(**parameters).fit(X, y, sample_weight=weight)
     found = MultiObservationRegressor(**parameters).fit(X, y, sample_weight=factor * weight)
     np.testing.assert_allclose(found.predict(AT), known.predict(AT), rtol=RTOL)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, statistics
@@ -58,3 +59,18 @@ def test_newton_steps_find_the_bound_of_a_line():
     other = linear.above_level(plain.result_, plain.result_.design.columns(x), force=True)
     assert other.solution.status is Status.OTHER_WAY
     np.testing.assert_allclose(other.predict(x), plain.predict(x), rtol=0.1)
+
+
+def test_where_labels_show_no_root_nothing_is_returned():
+    """Of symmetric labels the estimate of the squared third moment is often below zero."""
+    rng = np.random.default_rng(0)
+    x = rng.random(300)
+    y = np.sin(6 * x) + rng.normal(size=300) * (1 + x)
+    model = MultiObservationRegressor("skewness", transport=None)
+    with pytest.warns(ConvergenceWarning, match="no root"):
+        model.fit(x[:, None], y)
+    assert np.isnan(model.predict(x[:, None])).all()
+    assert np.isnan(model.predict_interval(x[:5, None])).all()
+    assert np.isnan(model.test_constant().p_value)
+    skewed = model.fit(x[:, None], np.exp(y))
+    assert np.isfinite(skewed.predict_interval(x[:5, None])).all()

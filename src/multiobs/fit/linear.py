@@ -208,8 +208,12 @@ def _solved(
         above = rows @ solution.w - (0.0 if residuals.offset is None else residuals.offset)
         if residuals.scale is not None:
             above = above / residuals.scale.predict(problem.X) ** (statistic.scale or 0)
-        if np.any(above < rows @ reference - 1e-9):
+        level = rows @ reference
+        if np.any(above < level - 1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
+        if statistic.loss.deviations is None and np.allclose(above, level, 1e-9, 1e-12):
+            unknown = np.full(solution.w.shape, np.nan)
+            solution = replace(solution, w=unknown, status=Status.NO_ROOT)
     return solution
 
 

@@ -37,6 +37,11 @@ class Status(Enum):
         "there NaN is returned; another class (features=, estimator=) may help."
     )
 
+    NO_ROOT = (
+        "The labels show no root of this statistic's equation, so that the risk is least at the "
+        "reference level, which says nothing: NaN is returned; regress on its moments instead."
+    )
+
     @property
     def success(self) -> bool:
         """Whether the coefficients can be used."""

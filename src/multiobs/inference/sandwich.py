@@ -95,7 +95,8 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
     dependence : Dependence, optional
         How rows depend on each other; they are independent by default.
     """
-    if free_rows(fit.problem, rank_of(fit)) < 1.0:  # no certainty from nothing
+    found_none = not np.all(np.isfinite(fit.w))
+    if found_none or free_rows(fit.problem, rank_of(fit)) < 1.0:  # no certainty from nothing
         unknown = np.full((fit.w.size, fit.w.size), np.nan)
         return Covariance(unknown, unknown, np.nan, "rows", unknown)
     gradient = gradient_of(fit)

@@ -168,6 +168,9 @@ def dumps(
     result, fitted = model.result_, model._fitted
     if isinstance(result, StreamFit):
         raise ValueError("a model file holds a fit of fit(), got an estimator of partial_fit()")
+    if isinstance(result, LinearFit) and not np.all(np.isfinite(result.w)):
+        why = result.solution.status.value
+        raise ValueError(f"a model file holds coefficients that are numbers, got NaN: {why}")
     names = getattr(model, "feature_names_in_", None)  # scikit-learn's own, absent without names
     kind, version = _class_to(model, clusters, n_bootstrap)
     content: dict[str, Any] = {
