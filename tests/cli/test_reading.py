@@ -13,7 +13,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
-from multiobs.cli.columns import Rows, Wanted, names_of, take  # noqa: E402
+from multiobs.cli.columns import FileRows, Wanted, names_of, take  # noqa: E402
 from multiobs.cli.formats import open_source  # noqa: E402
 from multiobs.cli.problems import Refusal  # noqa: E402
 from multiobs.cli.source import Dialect  # noqa: E402
@@ -23,7 +23,7 @@ TEXT = "x,kind,when,y\n0.5,a,2020-01-01,1\n1.5,b,2020-01-02,2.5\n2.5,a,2020-01-1
 WANTED = Wanted(x=("x", "kind", "when"), y=("y",))
 
 
-def read(path: Path, wanted: Wanted = WANTED, **dialect: Any) -> Rows:
+def read(path: Path, wanted: Wanted = WANTED, **dialect: Any) -> FileRows:
     return take(open_source(str(path), Dialect(**dialect)), wanted)
 
 

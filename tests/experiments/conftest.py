@@ -2,12 +2,12 @@
 
 import pytest
 
-from multiobs.experiments.run import Request, run
+from multiobs.experiments.run import TrialRequest, run
 
 GRID = [
-    Request("variance-sine", "sliding", 60, 60),
-    Request("variance-sine", "2mom linear", 60, 55),
-    Request("minvar-exponential", "empirical", 60, 10),
+    TrialRequest("variance-sine", "sliding", 60, 60),
+    TrialRequest("variance-sine", "2mom linear", 60, 55),
+    TrialRequest("minvar-exponential", "empirical", 60, 10),
 ]
 
 

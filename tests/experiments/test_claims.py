@@ -9,7 +9,7 @@ from multiobs.experiments.claims import Verdict, judge
 from multiobs.experiments.document import claims_document, typical_reach
 from multiobs.experiments.grids import FACTORS, SIZES, ReproductionPlan, applies
 from multiobs.experiments.methods import METHODS, PAPER_METHODS, method
-from multiobs.experiments.run import Request, run
+from multiobs.experiments.run import TrialRequest, run
 from multiobs.experiments.scenarios import PANELS
 from multiobs.experiments.store import Cell, Outcome
 from multiobs.experiments.summary import MethodComparison, Trials
@@ -38,13 +38,13 @@ def test_full_plan_covers_the_issue():
     assert plan.reference == 1000
     requests = set(plan.requests())
     assert all(
-        Request(panel, name, n, 1000) in requests
+        TrialRequest(panel, name, n, 1000) in requests
         for panel in PANELS
         for name in PAPER_METHODS
         for n in SIZES
         if applies(name, panel)
     )
-    assert Request("minvar-exponential", "nearby x32", 1000, 1000) in requests
+    assert TrialRequest("minvar-exponential", "nearby x32", 1000, 1000) in requests
     assert {request.n for request in requests} >= {10_000, 100_000}
     with pytest.raises(ValueError, match="n must be at least 10, got 2"):
         ReproductionPlan(sizes=(2,)).requests()

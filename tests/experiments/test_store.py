@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multiobs.experiments.run import Block, Request, run, run_block
+from multiobs.experiments.run import Block, TrialRequest, run, run_block
 from multiobs.experiments.scenarios import SCENARIOS
 from multiobs.experiments.store import (
     HEADER,
@@ -41,7 +41,7 @@ def test_bytes_do_not_depend_on_workers_or_order(grid, reference, tmp_path, work
 
 def test_a_cell_does_not_depend_on_the_grid_around_it(grid, reference, tmp_path):
     path = tmp_path / "results.csv"
-    run([Request("variance-sine", "sliding", 60, 3)], path)
+    run([TrialRequest("variance-sine", "sliding", 60, 3)], path)
     part = path.read_bytes().splitlines()[1:]
     assert len(part) == 3
     assert set(part) <= set(reference.splitlines())
@@ -75,9 +75,9 @@ def test_methods_of_one_trial_see_the_same_rows(monkeypatch):
 
 def test_misspelt_names_stop_before_any_work(grid, tmp_path):
     with pytest.raises(ValueError, match="method must be one of"):
-        run([Request("variance-sine", "slidding", 60, 1)], tmp_path / "results.csv")
+        run([TrialRequest("variance-sine", "slidding", 60, 1)], tmp_path / "results.csv")
     with pytest.raises(ValueError, match="scenario must be one of"):
-        run([Request("variance-cosine", "sliding", 60, 1)], tmp_path / "results.csv")
+        run([TrialRequest("variance-cosine", "sliding", 60, 1)], tmp_path / "results.csv")
     with pytest.raises(ValueError, match="workers must be at least 1, got 0"):
         run(grid, tmp_path / "results.csv", workers=0)
     assert list(tmp_path.iterdir()) == []
@@ -91,14 +91,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell i
 import sys, time
 from pathlib import Path
 from multiobs.experiments import run as module
-from multiobs.experiments.run import Request, run
+from multiobs.experiments.run import TrialRequest, run
 path, workers, limit = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 if limit:
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-grid = [Request("variance-sine", "sliding", 60, 60),
-        Request("variance-sine", "2mom linear", 60, 55),
-        Request("minvar-exponential", "empirical", 60, 10)]
+grid = [TrialRequest("variance-sine", "sliding", 60, 60),
+        TrialRequest("variance-sine", "2mom linear", 60, 55),
+        TrialRequest("minvar-exponential", "empirical", 60, 10)]
 def slowly(done, total):
     print(done, flush=True)
     time.sleep(0.0 if limit else 0.6)

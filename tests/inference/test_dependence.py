@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import PolynomialFeatures
 
 from multiobs import MultiObservationRegressor, samplers, statistics
-from multiobs.inference.dependence import Clusters, Serial, dependence_of
+from multiobs.inference.dependence import Clusters, SerialDependence, dependence_of
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.influence import contributions
 from multiobs.statistics.kernels import constant
@@ -245,9 +245,9 @@ def test_weights_are_alike_inside_a_unit():
     weight = Clusters(codes).weights(rng)
     assert weight[0] == weight[2]
     assert weight[0] != weight[1]
-    serial = Serial(np.arange(200))
+    serial = SerialDependence(np.arange(200))
     drawn = serial.weights(rng)
     assert drawn.shape == (200,)
     assert np.mean(np.diff(drawn) == 0) > 0.7
-    tied = Serial(np.arange(200) // 7).weights(rng)
+    tied = SerialDependence(np.arange(200) // 7).weights(rng)
     assert np.all(tied[:196].reshape(28, 7) == tied[:196:7, None])

@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 from shared_labels import SAMPLERS, STATISTICS, rows
 
-from multiobs import empirical_risk, samplers, statistics
+from multiobs import MultiObservationRegressor, empirical_risk, samplers, statistics
 from multiobs.inference.chain import draw_in_graph
 from multiobs.inference.gradient import Gradient
+from multiobs.inference.meat import positive_or
 from multiobs.inference.pairs import pair_row_sums
 from multiobs.inference.skewness import of_band, of_pairs
 from multiobs.inference.variance import meat
@@ -204,3 +205,20 @@ def test_tuples_drawn_in_a_graph_share_two_rows_with_those_given():
         assert shared <= set(given.tolist())
         assert shared <= set(other.tolist())
         assert frozenset(other.tolist()) in listed
+
+
+def test_an_estimate_that_is_nowhere_positive_gives_no_certainty():
+    whole = np.array([[2.0, 0.5], [0.5, 1.0]])
+    assert_allclose(positive_or(-whole, whole), whole)
+    mixed = np.diag([1.0, -1.0])
+    assert_allclose(positive_or(mixed, whole), np.diag([1.0, 0.0]), atol=1e-15)
+
+
+def test_errors_of_few_rows_are_never_zero():
+    """Fourth cumulants of 300 rows: in these the correction takes more than there is."""
+    for seed in (137, 147):
+        rng = np.random.default_rng(seed)
+        x = rng.random(300)
+        y = np.sin(6 * x) + rng.normal(size=300) * (1 + x)
+        model = MultiObservationRegressor(statistics.cumulant(4), transport=None)
+        assert np.all(np.diag(model.fit(x[:, None], y).coef_cov_) > 0)

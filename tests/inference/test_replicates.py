@@ -38,7 +38,7 @@ def test_noise_of_few_trees_is_taken_off():
     """Two positions, three replicates of two trees each, by hand for a forest of eight."""
     trees = np.array([[[1.0, 5.0], [3.0, 5.5]], [[6.0, 5.0], [4.0, 5.5]], [[9.0, 5.5], [8.0, 5.0]]])
     fitted = [SimpleNamespace(estimators_=[constant_tree(v) for v in each]) for each in trees]
-    found = bootstrap.Replicates(fitted, 2.0, 8).standard_errors(np.zeros((2, 1)))
+    found = bootstrap.Refits(fitted, 2.0, 8).standard_errors(np.zeros((2, 1)))
     between = np.var([2.0, 5.0, 8.5], ddof=1)
     within = np.mean([2.0, 2.0, 0.5])  # half the squared difference of two trees
     assert_allclose(found[0], 2.0 * np.sqrt(between - within * (1 / 2 - 1 / 8)))

@@ -60,6 +60,15 @@ def test_no_two_modules_differ_by_an_underscore_or_an_s() -> None:
             assert one.strip("_").rstrip("s") != two.strip("_").rstrip("s"), (room.name, one, two)
 
 
+def test_one_name_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_no_module_has_the_name_of_something_its_folder_exports() -> None:
     for name in FOLDERS:
         tree = TREES[SOURCE / name / "__init__.py"]

@@ -11,7 +11,7 @@ from multiobs import MultiObservationRegressor, samplers, statistics
 from multiobs.fit import fit_linear
 from multiobs.inference import covariance
 from multiobs.scale import Serial, Threads, fit, fitting, opening
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.leaf_buckets import leaf_ranges
 from multiobs.scale.leaf_draws import numbered_tuples
 
@@ -60,7 +60,7 @@ def watched(monkeypatch):
             values = [getattr(part, name) for part in parts]
             return None if values[0] is None else np.concatenate(values)
 
-        seen["rows"] = Rows(*(joined(name) for name in ("key", "x", "y", "weight", "draw")))
+        seen["rows"] = ReadRows(*(joined(name) for name in ("key", "x", "y", "weight", "draw")))
         seen["runs"] = len(found.runs)
         return found
 

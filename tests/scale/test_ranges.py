@@ -8,14 +8,14 @@ import pytest
 
 from multiobs.samplers import Reach
 from multiobs.scale import runs as scale_runs
-from multiobs.scale.columns import Columns
+from multiobs.scale.columns import SourceColumns
 from multiobs.scale.ranges import cut, load
 from multiobs.scale.runs import Layout, Sorting, merged_sample, sort_part
 from multiobs.scale.sources import table_part
 
 
 def sorted_parts(folder, tables, *, keyed=False, most=37, rate=1.0, missing="refuse"):
-    columns = Columns(("x",), (), ("y",), None, "g" if keyed else None)
+    columns = SourceColumns(("x",), (), ("y",), None, "g" if keyed else None)
     levels = ((0, 1, 2),) if keyed else ()
     layout = Layout(keyed, 1, False)
     how = Sorting(folder, columns, levels, layout, missing, False, most, rate, 10**6, 0)

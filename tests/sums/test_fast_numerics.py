@@ -213,9 +213,11 @@ def test_columns_of_any_stride():
     table = rng.random((n, 5))
     windows = sorted_windows(table[:, 0], 0.01, 2, None)
     tasks = [(VARIANCE, 1)]
-    apart = programs.window_totals(windows, tasks, moments.Rows(table[:, :1], table[:, 3:4], None))
+    apart = programs.window_totals(
+        windows, tasks, moments.RowValues(table[:, :1], table[:, 3:4], None)
+    )
     copied = programs.window_totals(
-        windows, tasks, moments.Rows(table[:, :1].copy(), table[:, 3:4].copy(), None)
+        windows, tasks, moments.RowValues(table[:, :1].copy(), table[:, 3:4].copy(), None)
     )
     assert apart is not None
     assert copied is not None
@@ -227,7 +229,7 @@ def test_a_program_that_would_be_too_long_is_left_to_numpy(monkeypatch):
     monkeypatch.setattr(programs, "LONGEST", 3)
     programs.compile_program.cache_clear()
     windows = Windows(np.arange(5), np.full(5, 5), arity=2)
-    rows = moments.Rows(np.ones((5, 1)), np.arange(5.0)[:, None], None)
+    rows = moments.RowValues(np.ones((5, 1)), np.arange(5.0)[:, None], None)
     try:
         assert programs.window_totals(windows, [(VARIANCE, 1)], rows) is None
     finally:

@@ -68,7 +68,7 @@ class Rows:
 
 @final
 @dataclass(frozen=True)
-class Table:
+class GivenTable:
     """What the user calls X, ready to be validated.
 
     Attributes
@@ -86,19 +86,19 @@ class Table:
     layout: FrameLayout | None = None
 
 
-def read_table(X: Any) -> Table:
+def read_table(X: Any) -> GivenTable:
     """Read an array or a data frame; frames that are not in memory are refused.
 
     >>> read_table(np.zeros((2, 1))).categories is None
     True
     """
     if isinstance(X, np.ndarray):
-        return Table(X)
+        return GivenTable(X)
     refuse_lazy(X)
     found = categories.find(X)
     days = with_days(X)
     coded = days if found is None else found.coded(days)
-    return Table(coded, found, FrameLayout.of(X, found))
+    return GivenTable(coded, found, FrameLayout.of(X, found))
 
 
 @final
@@ -143,7 +143,7 @@ def positions(estimator: Any, X: npt.ArrayLike, found: Categories | None) -> Flo
 
 def valid_rows(
     estimator: str,
-    table: Table,
+    table: GivenTable,
     y: npt.ArrayLike,
     *,
     labels: "Labels",

@@ -8,9 +8,9 @@ from multiobs.cli.session import Steps
 from multiobs.cli.source import Dialect
 
 if TYPE_CHECKING:
-    from multiobs.cli.columns import Rows, Wanted
-    from multiobs.cli.modelling import Fitted, Settings
-    from multiobs.cli.source import Source
+    from multiobs.cli.columns import FileRows, Wanted
+    from multiobs.cli.modelling import FittedModel, Settings
+    from multiobs.cli.source import OpenedTable
     from multiobs.statistics import Statistic
 
 SERIAL = "serial"  # rows that follow each other in x depend on each other
@@ -45,7 +45,7 @@ class Asked:
     category: tuple[str, ...] = ()
     drop_missing: bool = False
 
-    def wanted(self, source: "Source", what: "Statistic") -> "Wanted":
+    def wanted(self, source: "OpenedTable", what: "Statistic") -> "Wanted":
         """Find the columns in the table."""
         from multiobs.cli.columns import Wanted, names_of
 
@@ -64,7 +64,7 @@ class Asked:
             label_codes=what.scale is None and what.shift is None,
         )
 
-    def clusters_of(self, rows: "Rows") -> Any:
+    def clusters_of(self, rows: "FileRows") -> Any:
         """Which rows depend on each other, as the estimator takes it."""
         if self.clusters is None:
             return None
@@ -73,7 +73,7 @@ class Asked:
 
 def fit_table(
     asked: Asked, settings: "Settings", steps: Steps, memory: int | None = None
-) -> "tuple[Source, Rows, Fitted]":
+) -> "tuple[OpenedTable, FileRows, FittedModel]":
     """Read a table and fit it, by parts where it needs more memory than it may take.
 
     Parameters

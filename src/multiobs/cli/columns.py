@@ -10,7 +10,7 @@ import numpy.typing as npt
 from multiobs._types import BoolArray, FloatArray
 from multiobs.cli.problems import Refusal, rows_text
 from multiobs.cli.room import COPIES, check_room
-from multiobs.cli.source import Source
+from multiobs.cli.source import OpenedTable
 from multiobs.cli.tables import read_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Wanted:
 
 @final
 @dataclass(frozen=True)
-class Rows:
+class FileRows:
     """Rows of a file, ready for the estimator.
 
     Attributes
@@ -115,7 +115,7 @@ class Rows:
         }
 
 
-def names_of(given: Sequence[str], source: Source, option: str) -> tuple[str, ...]:
+def names_of(given: Sequence[str], source: OpenedTable, option: str) -> tuple[str, ...]:
     """Columns from options: one name each, or several with commas where no name has one.
 
     Parameters
@@ -138,7 +138,7 @@ def names_of(given: Sequence[str], source: Source, option: str) -> tuple[str, ..
     return tuple(found)
 
 
-def take(source: Source, wanted: Wanted, copies: int = COPIES) -> Rows:
+def take(source: OpenedTable, wanted: Wanted, copies: int = COPIES) -> FileRows:
     """Read the rows that a command works on.
 
     Parameters
@@ -154,7 +154,7 @@ def take(source: Source, wanted: Wanted, copies: int = COPIES) -> Rows:
     return rows_of(read_table(source, wanted.names), source.name, wanted)
 
 
-def rows_of(table: "pa.Table", where: str, wanted: Wanted, first: int | None = None) -> Rows:
+def rows_of(table: "pa.Table", where: str, wanted: Wanted, first: int | None = None) -> FileRows:
     """Turn an Arrow table into rows for the estimator.
 
     Parameters
@@ -212,7 +212,7 @@ def rows_of(table: "pa.Table", where: str, wanted: Wanted, first: int | None = N
         X = pd.DataFrame(np.column_stack(list(columns.values())), columns=list(columns))
     else:
         X = pd.DataFrame(columns)
-    return Rows(X, y, weights, groups, kinds, n, int(n - kept.sum()), kept, missing, clusters)
+    return FileRows(X, y, weights, groups, kinds, n, int(n - kept.sum()), kept, missing, clusters)
 
 
 def position(

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from multiobs.cli.columns import Rows
+from multiobs.cli.columns import FileRows
 from multiobs.cli.picture import picture
 from multiobs.report import Positions
 
 
-def drawn(model: Any, rows: Rows, level: float, clusters: Any = None) -> str:
+def drawn(model: Any, rows: FileRows, level: float, clusters: Any = None) -> str:
     """Return a picture of the fit.
 
     Parameters

@@ -11,9 +11,9 @@ from multiobs.cli.problems import rows_text
 from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_warnings
 
 if TYPE_CHECKING:
-    from multiobs.cli.columns import Rows
+    from multiobs.cli.columns import FileRows
     from multiobs.cli.modelling import Settings
-    from multiobs.cli.source import Source
+    from multiobs.cli.source import OpenedTable
 
 
 def fit(
@@ -103,7 +103,9 @@ def fingerprint(path: Path | None, data: bytes | None) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def notes_of(source: "Source", rows: "Rows", y: list[str], settings: "Settings") -> dict[str, Any]:
+def notes_of(
+    source: "OpenedTable", rows: "FileRows", y: list[str], settings: "Settings"
+) -> dict[str, Any]:
     """What the model file keeps about where it came from."""
     return {
         "source": source.name,
@@ -119,7 +121,7 @@ def notes_of(source: "Source", rows: "Rows", y: list[str], settings: "Settings")
     }
 
 
-def _told(model: Any, rows: "Rows", summary: Any) -> dict[str, Any]:
+def _told(model: Any, rows: "FileRows", summary: Any) -> dict[str, Any]:
     """The fit for machines."""
     from multiobs.inference import TermSummary
 
@@ -155,7 +157,7 @@ def summary_of(model: Any, level: float, clusters: Any = None) -> Any:
         return None
 
 
-def _text(model: Any, rows: "Rows", summary: Any, picture: str) -> str:
+def _text(model: Any, rows: "FileRows", summary: Any, picture: str) -> str:
     """The fit for people: the table, what was chosen and why, and a picture."""
     title = f"{model.statistic_!r} of {rows_text(rows.size)}, {model.n_metasamples_:,} metasamples"
     parts = [title if summary is None else str(summary)]

@@ -17,12 +17,12 @@ from multiobs.cli.source import (
     SUFFIXES,
     Dialect,
     Format,
-    Source,
+    OpenedTable,
 )
 from multiobs.cli.tables import names_in, unreadable
 
 
-def open_source(where: str, dialect: Dialect) -> Source:
+def open_source(where: str, dialect: Dialect) -> OpenedTable:
     """Find out what a file is, and which columns it has; nothing else is read.
 
     Parameters
@@ -49,12 +49,12 @@ def open_source(where: str, dialect: Dialect) -> Source:
         raise Refusal(f"{name} must hold a table, got an empty file")
     format_ = dialect.format or _by_name(where) or _by_bytes(head)
     if format_ in ("parquet", "arrow", "jsonl"):
-        bare = Source(name, path, data, format_, "", (), dialect)
+        bare = OpenedTable(name, path, data, format_, "", (), dialect)
         return replace(bare, columns=names_in(bare))
     text = _decoded(head, name, dialect.encoding)
     delimiter = dialect.delimiter or ("\t" if format_ == "tsv" else _delimiter(text))
     columns = _header(text, delimiter, name)
-    return Source(name, path, data, format_, delimiter, columns, dialect)
+    return OpenedTable(name, path, data, format_, delimiter, columns, dialect)
 
 
 def _head(path: Path | None, name: str) -> bytes:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from multiobs.cli.columns import Kind, Rows, Wanted, rows_of
-from multiobs.cli.modelling import Fitted, Settings, refuse_failure, refuse_overflow
+from multiobs.cli.columns import FileRows, Kind, Wanted, rows_of
+from multiobs.cli.modelling import FittedModel, Settings, refuse_failure, refuse_overflow
 from multiobs.cli.problems import Refusal
 from multiobs.cli.room import COPIES, rows_in
 from multiobs.cli.session import caught
-from multiobs.cli.source import Source
+from multiobs.cli.source import OpenedTable
 from multiobs.cli.tables import parts_of
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ class Plain:
     y: tuple[str, ...]
     weight: str | None
     group: str | None
-    rows: Rows
+    rows: FileRows
 
 
-def needs_parts(source: Source, wanted: Wanted, settings: Settings, memory: int) -> bool:
+def needs_parts(source: OpenedTable, wanted: Wanted, settings: Settings, memory: int) -> bool:
     """Whether a fit in memory would need more than it may, and a fit by parts is possible.
 
     Parameters
@@ -72,7 +72,7 @@ def needs_parts(source: Source, wanted: Wanted, settings: Settings, memory: int)
 
 
 @contextmanager
-def plain_rows(source: Source, wanted: Wanted) -> Iterator[Plain]:
+def plain_rows(source: OpenedTable, wanted: Wanted) -> Iterator[Plain]:
     """Check a table part by part and write its columns to a scratch file; gone afterwards."""
     import pyarrow as pa
 
@@ -111,7 +111,7 @@ def _labels(wanted: Wanted) -> tuple[str, ...]:
     return tuple(_free(f"y{k}", wanted) for k in range(len(wanted.y)))
 
 
-def _types(source: Source, wanted: Wanted) -> dict[str, "pa.DataType | None"]:
+def _types(source: OpenedTable, wanted: Wanted) -> dict[str, "pa.DataType | None"]:
     """Types for text files by their first part: whole numbers may be followed by others."""
     import pyarrow as pa
     from pyarrow import types
@@ -139,11 +139,11 @@ class _Survey:
         self._low: dict[str, float] = {}
         self._high: dict[str, float] = {}
         self._missing: dict[str, int] = {}
-        self._sample: list[Rows] = []
+        self._sample: list[FileRows] = []
         self.read = 0
         self.used = 0
 
-    def add(self, rows: Rows, table: "pa.Table") -> "pa.Table":
+    def add(self, rows: FileRows, table: "pa.Table") -> "pa.Table":
         """Return the columns of a part, plain, and remember what is asked for later."""
         import pyarrow as pa
 
@@ -173,13 +173,13 @@ class _Survey:
             self._sample.append(rows)
         return pa.table(columns)
 
-    def rows(self) -> Rows:
+    def rows(self) -> FileRows:
         """Return a sample of the rows that knows the rest."""
         import pandas as pd
 
         some = pd.concat([each.X.iloc[:1000] for each in self._sample], ignore_index=True)
         ranges = {name: (self._low[name], self._high[name]) for name in self._low}
-        return Rows(
+        return FileRows(
             some, None, None, None, self._kinds, self.read, self.read - self.used,
             np.ones(0, dtype=bool), self._missing, None, self.used, ranges,
         )  # fmt: skip
@@ -198,7 +198,7 @@ def has_numbers(plain: Plain) -> bool:
     return any(kind != "category" for kind in plain.rows.kinds.values())
 
 
-def fitted_by_parts(settings: Settings, plain: Plain, memory: int) -> Fitted:
+def fitted_by_parts(settings: Settings, plain: Plain, memory: int) -> FittedModel:
     """Fit the rows of a plain file, never more than a part of them in memory.
 
     Parameters
@@ -222,4 +222,4 @@ def fitted_by_parts(settings: Settings, plain: Plain, memory: int) -> Fitted:
         )  # fmt: skip
     refuse_failure(model, said)
     refuse_overflow(model, plain.rows)
-    return Fitted(model, tuple(said), ("rows: sorted on disk and fitted by parts (--memory)",))
+    return FittedModel(model, tuple(said), ("rows: sorted on disk and fitted by parts (--memory)",))

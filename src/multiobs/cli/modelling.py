@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from multiobs.cli.columns import Rows
+from multiobs.cli.columns import FileRows
 from multiobs.cli.naming import sampler_of, statistic_of
 from multiobs.cli.problems import Code, Refusal, rows_text
 from multiobs.cli.session import caught
@@ -90,7 +90,7 @@ class Settings:
 
 @final
 @dataclass(frozen=True)
-class Fitted:
+class FittedModel:
     """A fitted model and what was said on the way."""
 
     model: "MultiObservationRegressor"
@@ -98,7 +98,7 @@ class Fitted:
     chosen: tuple[str, ...] = ()
 
 
-def fitted(settings: Settings, rows: Rows, dependent: bool = False) -> Fitted:
+def fitted(settings: Settings, rows: FileRows, dependent: bool = False) -> FittedModel:
     """Fit, or refuse with the reason; a fit that did not converge is refused too.
 
     Parameters
@@ -125,7 +125,7 @@ def fitted(settings: Settings, rows: Rows, dependent: bool = False) -> Fitted:
         model.fit(rows.X, rows.y, sample_weight=rows.weights, groups=rows.groups)
     refuse_failure(model, said)
     refuse_overflow(model, rows)
-    return Fitted(model, tuple(said), chosen)
+    return FittedModel(model, tuple(said), chosen)
 
 
 def refuse_failure(model: "MultiObservationRegressor", said: list[str]) -> None:
@@ -144,7 +144,7 @@ def refuse_failure(model: "MultiObservationRegressor", said: list[str]) -> None:
         )
 
 
-def refuse_overflow(model: "MultiObservationRegressor", rows: Rows) -> None:
+def refuse_overflow(model: "MultiObservationRegressor", rows: FileRows) -> None:
     """Refuse a fit whose values are no numbers, as of labels whose squares are too large."""
     import numpy as np
 
@@ -159,7 +159,7 @@ def refuse_overflow(model: "MultiObservationRegressor", rows: Rows) -> None:
 
 
 def by_held_out_score(
-    model: "MultiObservationRegressor", rows: Rows, dependent: bool = False
+    model: "MultiObservationRegressor", rows: FileRows, dependent: bool = False
 ) -> tuple["MultiObservationRegressor", tuple[str, ...]]:
     """Return the model with the class that ``estimator="auto"`` chooses, and why it did.
 

@@ -13,8 +13,8 @@ from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_war
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from multiobs.cli.columns import Rows
-    from multiobs.cli.source import Format, Source
+    from multiobs.cli.columns import FileRows
+    from multiobs.cli.source import Format, OpenedTable
     from multiobs.models import StoredModel
 
 CHUNK = 50_000  # rows predicted at once: intervals need a few arrays of that many features
@@ -52,7 +52,9 @@ def predict(
         steps.next("reading")
         stored = load_model(model)
         source = open_source(data, dialect_of(format_, delimiter, decimal, encoding))
-        work = Work(stored, source, out, format_of(out, source.format), level, drop_missing)
+        work = PredictionJob(
+            stored, source, out, format_of(out, source.format), level, drop_missing
+        )
         steps.next("predicting")
         done = by_parts(work, steps) if work.in_parts else at_once(work, steps)
     told = {"rows": done.rows, "rows_dropped": done.dropped, "out": out, "warnings": done.notes}
@@ -70,7 +72,7 @@ def predict(
 
 @final
 @dataclass(frozen=True)
-class Work:
+class PredictionJob:
     """What is to be predicted.
 
     Attributes
@@ -88,7 +90,7 @@ class Work:
     """
 
     stored: "StoredModel"
-    source: "Source"
+    source: "OpenedTable"
     out: str
     format: "Format"
     level: float
@@ -125,7 +127,7 @@ class Done:
     notes: list[str]
 
 
-def at_once(work: Work, steps: Steps) -> Done:
+def at_once(work: PredictionJob, steps: Steps) -> Done:
     """Predict a table that is read whole."""
     from multiobs.cli.columns import rows_of
     from multiobs.cli.tables import read_table
@@ -144,7 +146,7 @@ def at_once(work: Work, steps: Steps) -> Done:
     return Done(rows.size, rows.dropped, tuple(added), [*said, *notes_of(stored, beyond)])
 
 
-def by_parts(work: Work, steps: Steps) -> Done:
+def by_parts(work: PredictionJob, steps: Steps) -> Done:
     """Predict a large table part by part.
 
     What a part cannot say (a date among numbers further down) the whole table may, so a table
@@ -159,7 +161,7 @@ def by_parts(work: Work, steps: Steps) -> Done:
     return at_once(work, steps)
 
 
-def _by_parts(work: Work) -> Done:
+def _by_parts(work: PredictionJob) -> Done:
     import pyarrow as pa
 
     from multiobs.cli.columns import rows_of
@@ -200,7 +202,7 @@ def _by_parts(work: Work) -> Done:
     return Done(used, first - used, columns, [*said, *notes_of(stored, beyond)])
 
 
-def _check_whole(rows: "Rows") -> None:
+def _check_whole(rows: "FileRows") -> None:
     """Refuse numbers so large that the text may have held a digit more than a float does."""
     import numpy as np
 
@@ -225,7 +227,7 @@ def load_model(path: str) -> "StoredModel":
         raise Refusal(str(problem), Code.MODEL) from None
 
 
-def x_of(stored: "StoredModel", source: "Source") -> tuple[str, ...]:
+def x_of(stored: "StoredModel", source: "OpenedTable") -> tuple[str, ...]:
     """Columns of x that the model needs, each in the table once."""
     if stored.names is None:
         raise Refusal("the model must know the names of its columns, got one without", Code.MODEL)
@@ -249,7 +251,7 @@ def wanted_x(stored: "StoredModel", names: tuple[str, ...], drop_missing: bool) 
     return Wanted(x=names, categories=known, drop_missing=drop_missing)
 
 
-def check_kinds(stored: "StoredModel", rows: "Rows") -> None:
+def check_kinds(stored: "StoredModel", rows: "FileRows") -> None:
     """Refuse a number where the fit had a date, and levels not seen in the fit."""
     kinds = stored.notes.get("kinds")
     for name, kind in rows.kinds.items():
@@ -273,7 +275,7 @@ def check_kinds(stored: "StoredModel", rows: "Rows") -> None:
 
 
 def predicted(
-    stored: "StoredModel", rows: "Rows", level: float, said: list[str], before: int = 0
+    stored: "StoredModel", rows: "FileRows", level: float, said: list[str], before: int = 0
 ) -> dict[str, Any]:
     """New columns by name: the statistic, and its limits where the model has them.
 
@@ -323,7 +325,7 @@ def predicted(
     return {name: values, f"{name}_low": limits[:, 0], f"{name}_high": limits[:, 1]}
 
 
-def outside(stored: "StoredModel", rows: "Rows") -> dict[str, int]:
+def outside(stored: "StoredModel", rows: "FileRows") -> dict[str, int]:
     """How many rows lie outside the range of the fit, by column, where any do."""
     found: dict[str, int] = {}
     for name, (low, high) in _ranges(stored).items():
@@ -357,7 +359,7 @@ def _ranges(stored: "StoredModel") -> dict[str, tuple[float, float]]:
     }
 
 
-def _with_columns(table: "pa.Table", rows: "Rows", added: dict[str, Any]) -> "pa.Table":
+def _with_columns(table: "pa.Table", rows: "FileRows", added: dict[str, Any]) -> "pa.Table":
     """Return the rows that were used with new columns, never in place of one of the user's."""
     import pyarrow as pa
 

@@ -3,13 +3,13 @@
 import os
 
 from multiobs.cli.problems import Refusal
-from multiobs.cli.source import Source
+from multiobs.cli.source import OpenedTable
 
 COPIES = 20  # numbers that a fit in memory holds for each number of a row
 SCORED = 60  # numbers that scores and their tests hold for each number of a row
 
 
-def rows_in(source: Source) -> int:
+def rows_in(source: OpenedTable) -> int:
     """How many rows a file has, about."""
     assert source.path is not None
     if source.format == "parquet":
@@ -32,7 +32,7 @@ def memory_of_machine() -> int | None:
         return None
 
 
-def check_room(source: Source, columns: int, copies: int) -> None:
+def check_room(source: OpenedTable, columns: int, copies: int) -> None:
     """Refuse a table whose rows, all held at once, need more memory than the machine has.
 
     Parameters

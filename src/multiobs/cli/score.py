@@ -13,8 +13,8 @@ from multiobs.cli.session import Steps, caught, dialect_of, print_json, tell_war
 
 if TYPE_CHECKING:
     from multiobs._types import FloatArray
-    from multiobs.cli.columns import Rows
-    from multiobs.cli.source import Source
+    from multiobs.cli.columns import FileRows
+    from multiobs.cli.source import OpenedTable
     from multiobs.models import StoredModel
     from multiobs.statistics import Statistic
 
@@ -206,7 +206,7 @@ def _compared(
     }
 
 
-def _seen_before(stored: "dict[str, StoredModel]", source: "Source") -> list[str]:
+def _seen_before(stored: "dict[str, StoredModel]", source: "OpenedTable") -> list[str]:
     """Say which models were fitted to the very rows that they are scored on."""
     from multiobs.cli.fit import fingerprint
 
@@ -233,7 +233,7 @@ def _labels(stored: "StoredModel") -> list[str]:
 
 
 def _column_of(
-    path: str, column: str | None, what: "Statistic", rows: "Rows", dialect: Any
+    path: str, column: str | None, what: "Statistic", rows: "FileRows", dialect: Any
 ) -> "FloatArray":
     """Predictions of a table, one for each row of the data."""
     import numpy as np

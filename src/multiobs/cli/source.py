@@ -55,7 +55,7 @@ class Dialect:
 
 @final
 @dataclass(frozen=True)
-class Source:
+class OpenedTable:
     """An opened table: where it came from, its format and its columns.
 
     Attributes

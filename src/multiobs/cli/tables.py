@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multiobs.cli.problems import Refusal
-from multiobs.cli.source import HEAD, Source
+from multiobs.cli.source import HEAD, OpenedTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PART = 1 << 21  # bytes of a text file that are read at a time
 
 
-def read_table(source: Source, parsed: Sequence[str], also: Sequence[str] = ()) -> "pa.Table":
+def read_table(source: OpenedTable, parsed: Sequence[str], also: Sequence[str] = ()) -> "pa.Table":
     """Read columns of an opened table.
 
     Parameters
@@ -46,7 +46,7 @@ def read_table(source: Source, parsed: Sequence[str], also: Sequence[str] = ()) 
 
 
 def parts_of(
-    source: Source, types: Mapping[str, "pa.DataType | None"], rows: int = 1 << 16
+    source: OpenedTable, types: Mapping[str, "pa.DataType | None"], rows: int = 1 << 16
 ) -> "Iterator[pa.Table]":
     """Read columns part by part, never more than a few parts in memory.
 
@@ -89,7 +89,7 @@ def _batches(opened: Any) -> "Iterator[pa.RecordBatch]":
         yield from opened
 
 
-def _refusal(source: Source, problem: Exception) -> Refusal:
+def _refusal(source: OpenedTable, problem: Exception) -> Refusal:
     import pyarrow as pa
 
     if isinstance(problem, pa.ArrowInvalid):
@@ -107,7 +107,7 @@ def unreadable(path: Path) -> bool:
     return False
 
 
-def names_in(source: Source) -> tuple[str, ...]:
+def names_in(source: OpenedTable) -> tuple[str, ...]:
     """Names of the columns of a table that is no text, or a sentence about why it is no table."""
     import pyarrow as pa
 
@@ -125,14 +125,14 @@ def names_in(source: Source) -> tuple[str, ...]:
         raise Refusal(f"{source.name} cannot be read as {source.format}: {problem}") from None
 
 
-def _bytes_of(source: Source) -> Any:
+def _bytes_of(source: OpenedTable) -> Any:
     """Return what pyarrow opens: the path, or what is in memory."""
     import pyarrow as pa
 
     return pa.BufferReader(source.data) if source.data is not None else str(source.path)
 
 
-def _opened_arrow(source: Source) -> Any:
+def _opened_arrow(source: OpenedTable) -> Any:
     """Return something with a schema and batches; a file is mapped, not read."""
     import pyarrow as pa
 
@@ -155,7 +155,7 @@ def _opened_arrow(source: Source) -> Any:
     return pa.ipc.open_stream(opened())
 
 
-def _read_json(source: Source) -> "pa.Table":
+def _read_json(source: OpenedTable) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.json as pj
 
@@ -168,7 +168,7 @@ def _read_json(source: Source) -> "pa.Table":
         ) from None
 
 
-def _read_text(source: Source, names: list[str], raw: list[str]) -> "pa.Table":
+def _read_text(source: OpenedTable, names: list[str], raw: list[str]) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.csv as pc
 
@@ -177,7 +177,7 @@ def _read_text(source: Source, names: list[str], raw: list[str]) -> "pa.Table":
 
 
 def _text_parts(
-    source: Source, names: list[str], types: Mapping[str, "pa.DataType"]
+    source: OpenedTable, names: list[str], types: Mapping[str, "pa.DataType"]
 ) -> "Iterator[pa.Table]":
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -188,7 +188,7 @@ def _text_parts(
 
 
 def _text_options(
-    source: Source, names: list[str], types: Mapping[str, "pa.DataType"], block: int = HEAD
+    source: OpenedTable, names: list[str], types: Mapping[str, "pa.DataType"], block: int = HEAD
 ) -> tuple[Any, Any, Any]:
     """How to read, parse and convert a text file."""
     import pyarrow.csv as pc
@@ -212,7 +212,7 @@ def _text_options(
 
 
 @contextmanager
-def _decodable(source: Source) -> Iterator[None]:
+def _decodable(source: OpenedTable) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as problem:
@@ -222,7 +222,7 @@ def _decodable(source: Source) -> Iterator[None]:
         ) from None
 
 
-def _quoted(source: Source) -> bool:
+def _quoted(source: OpenedTable) -> bool:
     """Whether there is a quotation mark anywhere: far faster to find out than a parse."""
     with source.stream() as stream:
         while block := stream.read(HEAD):
@@ -231,7 +231,7 @@ def _quoted(source: Source) -> bool:
     return False
 
 
-def _said(source: Source, problem: str) -> str:
+def _said(source: OpenedTable, problem: str) -> str:
     """One sentence about what Arrow did not like, with the row where that can be found."""
     if "Expected" in problem and "columns, got" in problem:
         width = len(source.columns)
@@ -245,7 +245,7 @@ def _said(source: Source, problem: str) -> str:
     return f"{source.name} cannot be read as {source.format}: {problem.strip()}"
 
 
-def _ragged(source: Source, width: int) -> tuple[int, int] | None:
+def _ragged(source: OpenedTable, width: int) -> tuple[int, int] | None:
     """Number and width of the first row that is not as wide as the header."""
     with source.stream() as stream:
         text = io.TextIOWrapper(stream, source.dialect.encoding, errors="replace", newline="")

@@ -18,7 +18,7 @@ from multiobs.inference import (
     free_rows,
     rank_of,
 )
-from multiobs.inference.bootstrap import Replicates
+from multiobs.inference.bootstrap import Refits
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
 from multiobs.sums import Plan
@@ -94,7 +94,7 @@ class Fitted:
     names: tuple[str, ...] = ()
     unshrunken: LinearFit | None = None
     seed: np.random.SeedSequence = field(default_factory=partial(np.random.SeedSequence, 0))
-    replicates: dict[int, Replicates] = field(default_factory=dict)  # by how many
+    replicates: dict[int, Refits] = field(default_factory=dict)  # by how many
     known: Covariance | None = None
     rows: int | None = None
     effective: float | None = None

@@ -15,9 +15,9 @@ from multiobs import _check, samplers, statistics
 from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import (
+    GivenTable,
     Labels,
     Rows,
-    Table,
     batch,
     generator,
     positions,
@@ -273,7 +273,7 @@ class MultiObservationRegressor(
 
     def _validated(
         self,
-        table: Table,
+        table: GivenTable,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None,
         groups: npt.ArrayLike | None,
@@ -327,7 +327,7 @@ class MultiObservationRegressor(
         self,
         statistic: Statistic,
         rows: Rows,
-        table: Table,
+        table: GivenTable,
         rng: np.random.Generator,
         ready: Prepared | None = None,
     ) -> Fitted:

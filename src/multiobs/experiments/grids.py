@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 
 from multiobs import _check
 from multiobs.experiments.methods import ADDITIONS, METHODS, PAPER_METHODS
-from multiobs.experiments.run import Request
+from multiobs.experiments.run import TrialRequest
 from multiobs.experiments.scenarios import PANELS, scenario
 
 __all__ = [
@@ -82,7 +82,7 @@ class ReproductionPlan(NamedTuple):
         """Trials of each point beyond the figure."""
         return max(min(self.trials, 10), self.trials // 20)
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[TrialRequest]:
         """List all trials needed, each once."""
         found = self.figure()
         if self.sweeps:
@@ -92,7 +92,7 @@ class ReproductionPlan(NamedTuple):
             found += self.beyond_figure()
         return list(dict.fromkeys(found))
 
-    def figure(self) -> list[Request]:
+    def figure(self) -> list[TrialRequest]:
         """Cover the paper's figure, with our additions."""
         dear = [name for name in ADDITIONS if name in _DEAR]
         others = [name for name in (*PAPER_METHODS, *ADDITIONS) if name not in _DEAR]
@@ -100,17 +100,17 @@ class ReproductionPlan(NamedTuple):
         found += self._product(self.panels, dear, self.sizes, self.few)
         return [request for request in found if _drawn(request)]
 
-    def beyond_figure(self) -> list[Request]:
+    def beyond_figure(self) -> list[TrialRequest]:
         """Cover the same panels at sizes that enumeration could not reach."""
         found = self._product(self.panels, _BEYOND_METHODS, BEYOND_SIZES, self.beyond_trials)
         return [request for request in found if _drawn(request)]
 
-    def epsilons(self) -> list[Request]:
+    def epsilons(self) -> list[TrialRequest]:
         """Cover multiples of the paper's epsilon, footnote on MINVAR in its simulation details."""
         names = [nearby(factor) for factor in FACTORS]
         return self._product(self.panels, names, (self.reference,), self.trials)
 
-    def weakened(self) -> list[Request]:
+    def weakened(self) -> list[TrialRequest]:
         """Cover smaller non-linear parts, footnote of the experiments section."""
         how = ("2mom linear", "2mom quad", "sliding", "nearby")
         laws = {
@@ -126,7 +126,7 @@ class ReproductionPlan(NamedTuple):
             for request in self._product((law,), how, (self.reference,), trials)
         ]
 
-    def replicates(self) -> list[Request]:
+    def replicates(self) -> list[TrialRequest]:
         """Cover other numbers of labels a point for the empirical approach than the paper's."""
         if "ucb-gamma" not in self.panels:
             return []
@@ -134,18 +134,18 @@ class ReproductionPlan(NamedTuple):
             ("ucb-gamma",), replicate_names(self.reference), (self.reference,), self.few
         )
 
-    def disjoint(self) -> list[Request]:
+    def disjoint(self) -> list[TrialRequest]:
         """Cover the partitioned variant of Sliding Window, footnote of the algorithms section."""
         return self._product(self.panels, ("disjoint",), (self.reference,), self.trials)
 
     def _product(
         self, laws: Sequence[str], how: Sequence[str], sizes: Sequence[int], trials: int
-    ) -> list[Request]:
+    ) -> list[TrialRequest]:
         _check.integer("trials", trials, low=1)
         for n in sizes:
             _check.integer("n", n, low=10)
         return [
-            Request(law, name, n, trials)
+            TrialRequest(law, name, n, trials)
             for law in laws
             for name in how
             if applies(name, law)
@@ -153,7 +153,7 @@ class ReproductionPlan(NamedTuple):
         ]
 
 
-def _drawn(request: Request) -> bool:
+def _drawn(request: TrialRequest) -> bool:
     """Wide windows are for MINVAR, whose law changes slowly; elsewhere the sweep shows them."""
     return request.method != "nearby x8" or scenario(request.scenario).statistic == "minvar"
 

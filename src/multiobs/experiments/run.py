@@ -16,13 +16,13 @@ from multiobs.experiments.methods import method
 from multiobs.experiments.scenarios import scenario
 from multiobs.experiments.store import Cell, Outcome, ResultsStore
 
-__all__ = ["Block", "Request", "cell_rng", "run", "run_block"]
+__all__ = ["Block", "TrialRequest", "cell_rng", "run", "run_block"]
 
 _ROWS_IN_BLOCK = 40_000
 _TRIALS_IN_BLOCK = 50
 
 
-class Request(NamedTuple):
+class TrialRequest(NamedTuple):
     """The trials 0 .. trials - 1 of one method on one law with n labels."""
 
     scenario: str
@@ -41,7 +41,7 @@ class Block(NamedTuple):
 
 
 def run(
-    requests: Sequence[Request],
+    requests: Sequence[TrialRequest],
     path: Path | str,
     *,
     seed: int = 0,
@@ -68,7 +68,7 @@ def run(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     grid = [Request("variance-line", "sliding", 100, 3)]
+    ...     grid = [TrialRequest("variance-line", "sliding", 100, 3)]
     ...     found = run(grid, Path(folder) / "results.csv")
     >>> sorted(cell.trial for cell in found)
     [0, 1, 2]

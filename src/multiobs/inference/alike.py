@@ -169,7 +169,7 @@ def serial(ties: Ties) -> str | None:
 
 @final
 @dataclass(frozen=True)
-class Residuals:
+class StiffResiduals:
     """What a stiff smoother leaves of the labels.
 
     Attributes
@@ -187,13 +187,13 @@ class Residuals:
     own: FloatArray
 
 
-def _residuals(ties: Ties) -> Residuals:
+def _residuals(ties: Ties) -> StiffResiduals:
     """Residuals of a regression spline in one column, of the additive spline in more."""
     y, k = ties.y[:, 0], ties.X.shape[0]
     if ties.X.shape[1] > 1:
         pilot = SplinePilot().fit(ties.X[ties.at], y, None)
         nothing = np.zeros(y.size)
-        return Residuals(y - pilot.predict(ties.X)[ties.at], nothing[:, None], nothing)
+        return StiffResiduals(y - pilot.predict(ties.X)[ties.at], nothing[:, None], nothing)
     count = int(np.clip(k // STIFF, 4, FUNCTIONS))
     place = (np.arange(k) + 0.5)[ties.at] / k  # ranks of positions: no gap is too wide
     knots = np.concatenate([np.zeros(3), np.linspace(0.0, 1.0, count - 2), np.ones(3)])
@@ -201,7 +201,7 @@ def _residuals(ties: Ties) -> Residuals:
     left = y - y.mean()
     left = left - basis @ (basis.T @ left)
     own = np.minimum(np.einsum("na,na->n", basis, basis), 0.9)
-    return Residuals(left, basis, own)
+    return StiffResiduals(left, basis, own)
 
 
 def _certain_share(excess: FloatArray, size: FloatArray) -> float | None:

@@ -37,7 +37,7 @@ TREES = 5  # of each replicate of a forest
 
 @final
 @dataclass(frozen=True)
-class Replicates:
+class Refits:
     """Refitted regressors with the scale of their deviations.
 
     Attributes
@@ -77,7 +77,7 @@ def replicate(
     dependence: Dependence | None = None,
     *,
     tell: Callable[[float], None] = lambda seconds: None,
-) -> Replicates:
+) -> Refits:
     """Refit the regressor under random row weights.
 
     Parameters
@@ -114,7 +114,7 @@ def replicate(
     scale = constant_error(fit.problem, dependence) / spread if spread > 0 else 1.0
     few = fewer_trees(fit.template, TREES) is not None
     models = [model for model, _ in found]
-    return Replicates(models, scale, fit.template.n_estimators if few else None)
+    return Refits(models, scale, fit.template.n_estimators if few else None)
 
 
 def _one(

@@ -102,7 +102,7 @@ class Clusters(Dependence):
 
 @final
 @dataclass(frozen=True)
-class Serial(Dependence):
+class SerialDependence(Dependence):
     """Rows depend on those that come shortly before and after in the order of x.
 
     Attributes
@@ -171,7 +171,7 @@ def dependence_of(
             )
         if d != 1:
             raise ValueError(f"clusters='serial' needs one column of x, got {d}")
-        return Serial(np.unique(place[:, 0], return_inverse=True)[1].reshape(-1))
+        return SerialDependence(np.unique(place[:, 0], return_inverse=True)[1].reshape(-1))
     codes = group_codes("clusters", clusters, n)
     if int(codes.max(initial=-1)) < 1:
         raise ValueError("clusters must name at least two clusters, got one")

@@ -76,6 +76,11 @@ class Meat:
         V = self.units.T @ self.overlap.spread(self.units) - self.correction
         return np.asarray((V + V.T) / 2)
 
+    def usable_variance(self) -> FloatArray:
+        """V as far as it is positive."""
+        V = self.variance()
+        return positive_or(V, V + (self.correction + self.correction.T) / 2)
+
 
 def positive_part(V: FloatArray) -> FloatArray:
     """Project on the positive semidefinite matrices: V is unbiased, but can miss them."""
@@ -85,3 +90,9 @@ def positive_part(V: FloatArray) -> FloatArray:
         return V
     kept = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return np.asarray(kept * np.outer(size, size))
+
+
+def positive_or(V: FloatArray, uncorrected: FloatArray) -> FloatArray:
+    """Positive part of V; of the uncorrected one, which is too large, where nothing is left."""
+    kept = positive_part(V)
+    return kept if np.any(kept) else positive_part(uncorrected)

@@ -15,7 +15,7 @@ import numpy as np
 from multiobs._types import BoolArray, FloatArray, IntArray
 from multiobs.fit import LinearFit
 from multiobs.inference.gradient import Gradient, inflation
-from multiobs.inference.meat import positive_part
+from multiobs.inference.meat import positive_or
 from multiobs.inference.meat_of_rows import SAMPLED, little, moved, mutual, row_sums, touched
 from multiobs.inference.meat_of_windows import sliding, window_scores
 from multiobs.inference.sandwich import Covariance, assembled, gradient_of
@@ -311,8 +311,9 @@ def _sums_of_rows(
 def variance_by_parts(parts: Sequence[Mapping[str, Any]], known: Leverages) -> FloatArray:
     """The variance of the gradient from all parts."""
     total = _totals(parts)
-    raw = total["V"] - _share(total, known) * total["correction"]
-    return positive_part(np.asarray((raw + raw.T) / 2))
+    raw, known_twice = total["V"], _share(total, known) * total["correction"]
+    V = raw - known_twice
+    return positive_or(np.asarray((V + V.T) / 2), np.asarray((raw + raw.T) / 2))
 
 
 def _unit_sums(

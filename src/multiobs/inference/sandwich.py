@@ -11,7 +11,7 @@ from multiobs.inference.dependence import Dependence
 from multiobs.inference.few_rows import free_rows
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.intervals import Skewness
-from multiobs.inference.meat import Meat, positive_part
+from multiobs.inference.meat import Meat
 from multiobs.inference.shares import Shares, shares_of
 from multiobs.inference.skewness import Third, of_tensors
 from multiobs.inference.variance import meat
@@ -105,7 +105,7 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
         V = dependence.variance(found, gradient)
         df = dependence.df(gradient.n_fitted)
         return assembled(fit, V, found.naive, df, dependence.name, None)
-    V = positive_part(found.variance())
+    V = found.usable_variance()
     shares = shares_of(found)
     df = degrees_of_freedom(found, V)
     return assembled(fit, V, found.naive, df, found.kind, found.third, shares=shares)

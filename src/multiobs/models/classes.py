@@ -236,7 +236,7 @@ class RegressorClass(StoredClass):
     statistic: Statistic
     units: LabelUnits
     regressor: Any
-    replicates: bootstrap.Replicates | None = None
+    replicates: bootstrap.Refits | None = None
 
     @property
     def has_intervals(self) -> bool:

@@ -56,4 +56,4 @@ def regressor_from(fields: Fields, statistic: Statistic, units: LabelUnits) -> R
     trees = fields.count("trees") if fields.has("trees") else None
     if trees is not None and not (trees > 0 and all(is_forest(each) for each in models)):
         raise fields.wrong("trees", "that of forests")
-    return RegressorClass(statistic, units, regressor, bootstrap.Replicates(models, scale, trees))
+    return RegressorClass(statistic, units, regressor, bootstrap.Refits(models, scale, trees))

@@ -14,7 +14,7 @@ from multiobs._types import FloatArray
 
 @final
 @dataclass(frozen=True)
-class Columns:
+class NamedColumns:
     """Columns of X with their names.
 
     given: X as it came, an array (n, d) or a data frame; names: of its columns, those of a frame
@@ -75,7 +75,7 @@ class Columns:
         return np.column_stack(list(columns.values()))
 
 
-def columns_of(X: Any) -> Columns:
+def columns_of(X: Any) -> NamedColumns:
     """Read X of shape (n,), (n, d) or a data frame.
 
     >>> columns_of([1.0, 2.0]).names, columns_of(np.zeros((3, 2))).names
@@ -87,13 +87,13 @@ def columns_of(X: Any) -> Columns:
     if names is not None:
         if len(X) == 0:
             raise ValueError("X must hold rows, got an empty data frame")
-        return Columns(X, tuple(map(str, names)), True)
+        return NamedColumns(X, tuple(map(str, names)), True)
     array = X if isinstance(X, np.ndarray) else _check.numbers("X", X)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"X must have shape (n,) or (n, d) with n, d >= 1, got {np.shape(X)}")
     plain = ("x",) if array.shape[1] == 1 else tuple(f"x{j}" for j in range(array.shape[1]))
-    return Columns(array, plain, False)
+    return NamedColumns(array, plain, False)
 
 
 def label_name(y: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from multiobs._version import __version__
 from multiobs.inference import TermSummary
 from multiobs.report import checks, findings
-from multiobs.report.checks import HeldOut, Influence
+from multiobs.report.checks import HeldOutChecks, Influence
 from multiobs.report.curves import fitted_chart, rows_chart
 from multiobs.report.page import Chart, Layer, Page, Section, TableBlock, number_text
 from multiobs.report.study import Study
@@ -132,7 +132,9 @@ def _terms(study: Study) -> list[Section]:
     ]
 
 
-def _held_out_section(study: Study, held: HeldOut | None, widths: Chart | None) -> Section | None:
+def _held_out_section(
+    study: Study, held: HeldOutChecks | None, widths: Chart | None
+) -> Section | None:
     charts: list[Chart] = []
     tables: list[TableBlock] = []
     said: list[str] = []
@@ -164,7 +166,7 @@ def _held_out_section(study: Study, held: HeldOut | None, widths: Chart | None) 
     return Section("On rows it had not seen", said, charts=charts, tables=tables)
 
 
-def _against(held: HeldOut, name: str) -> str:
+def _against(held: HeldOutChecks, name: str) -> str:
     if name == "this model":
         return "–"
     each = held.comparison.difference(name, "this model")
@@ -176,7 +178,7 @@ def _against(held: HeldOut, name: str) -> str:
     return f"{word} ({findings.p_text(each.p)})"
 
 
-def _gain_chart(held: HeldOut) -> Chart:
+def _gain_chart(held: HeldOutChecks) -> Chart:
     table = held.comparison
     at = np.arange(float(len(table.names)))
     reach = 1.96 * table.gain_se
@@ -198,7 +200,7 @@ def _gain_chart(held: HeldOut) -> Chart:
     )
 
 
-def _reliability_chart(study: Study, held: HeldOut) -> Chart:
+def _reliability_chart(study: Study, held: HeldOutChecks) -> Chart:
     curve = held.reliability
     assert curve is not None
     reach = 1.96 * curve.se

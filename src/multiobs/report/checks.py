@@ -18,7 +18,7 @@ MANY = 200_000  # rows beyond which no row is left out and refitted
 
 @final
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutChecks:
     """What held-out rows say.
 
     Attributes
@@ -58,7 +58,7 @@ def other_methods(study: Study) -> dict[str, Any]:
     }
 
 
-def held_out(study: Study) -> HeldOut | None:
+def held_out(study: Study) -> HeldOutChecks | None:
     """Refit to two thirds of the rows and score on the rest; None where that cannot be done."""
     rng = np.random.default_rng(study.seed)
     rows = rng.permutation(study.x.size)[:MOST]
@@ -105,7 +105,7 @@ def held_out(study: Study) -> HeldOut | None:
             test_ = scoring.calibration_test(study.statistic, numbers, study.y[test], own, **given)
         except ValueError:
             pass
-    return HeldOut(table, curve, test_, others, tuple(left_out), train.size, test.size)
+    return HeldOutChecks(table, curve, test_, others, tuple(left_out), train.size, test.size)
 
 
 def refitted(study: Study, rows: IntArray) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from multiobs.estimator import MetasampleReport
-from multiobs.report.checks import HeldOut, Influence
+from multiobs.report.checks import HeldOutChecks, Influence
 from multiobs.report.curves import limits_at
 from multiobs.report.page import number_text
 from multiobs.report.study import Study
@@ -52,7 +52,7 @@ def about_the_fit(study: Study) -> list[str]:
     return found
 
 
-def about_held_out(held: HeldOut | None) -> list[str]:
+def about_held_out(held: HeldOutChecks | None) -> list[str]:
     """Whether the model predicts rows it has not seen."""
     if held is None:
         return ["There are too few rows to hold some out and score the fit on them."]

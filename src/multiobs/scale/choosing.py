@@ -11,7 +11,7 @@ from multiobs._types import FloatArray
 from multiobs.auto import Prepared, Request, choose, prepare
 from multiobs.fit import Design, Problem, make_design, many_tuples, reference_level
 from multiobs.samplers import Reach, Sampler
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.recipe import Encoding, Recipe, tabulated
 from multiobs.transport import Piloted, fit_pilot, fit_scale_pilot
 from multiobs.tuples import Anchored, Tuples, order_by
@@ -34,7 +34,7 @@ class Sample:
         How many rows each key has.
     """
 
-    rows: Rows
+    rows: ReadRows
     total: int
     low: FloatArray
     high: FloatArray
@@ -48,7 +48,7 @@ class Sample:
 
 @final
 @dataclass(frozen=True)
-class Wanted:
+class ScaleRequest:
     """What the user asked for.
 
     Attributes
@@ -95,7 +95,7 @@ class Chosen:
     reasons: tuple[str, ...]
 
 
-def choose_recipe(wanted: Wanted, sample: Sample, encoding: Encoding | None) -> Chosen:
+def choose_recipe(wanted: ScaleRequest, sample: Sample, encoding: Encoding | None) -> Chosen:
     """Settle everything by the sample.
 
     Parameters
@@ -159,7 +159,7 @@ def choose_recipe(wanted: Wanted, sample: Sample, encoding: Encoding | None) -> 
     return Chosen(recipe, problem, rows.y, _reasons(ready, sample, sampler))
 
 
-def _tied(rows: Rows) -> bool:
+def _tied(rows: ReadRows) -> bool:
     """Whether any rows of one key share their x."""
     order = order_by(rows.x[:, 0], rows.key)
     same = np.diff(rows.x[order, 0]) == 0
@@ -198,7 +198,7 @@ def _share(problem: Problem, labels: FloatArray) -> float:
     return float(raw[at] / residuals.labels[at]) if raw[at] != 0.0 else 1.0
 
 
-def _design(wanted: Wanted, sample: Sample, X: FloatArray) -> Design:
+def _design(wanted: ScaleRequest, sample: Sample, X: FloatArray) -> Design:
     """The class, in units that all rows respect."""
     rows = X
     if not sample.complete:

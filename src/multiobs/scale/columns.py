@@ -13,7 +13,7 @@ TICKS = {"s": 86_400.0, "ms": 864e5, "us": 864e8, "ns": 864e11}  # of a unit of 
 
 @final
 @dataclass(frozen=True)
-class Columns:
+class SourceColumns:
     """Which columns are read, by name.
 
     Attributes
@@ -53,7 +53,7 @@ Levels = tuple[tuple[Any, ...], ...]  # sorted values of each key column
 
 @final
 @dataclass(frozen=True)
-class Rows:
+class ReadRows:
     """Rows as numbers.
 
     Attributes
@@ -81,9 +81,9 @@ class Rows:
         """How many rows."""
         return int(self.x.shape[0])
 
-    def take(self, rows: IntArray | BoolArray | slice) -> "Rows":
+    def take(self, rows: IntArray | BoolArray | slice) -> "ReadRows":
         """Return some of the rows."""
-        return Rows(
+        return ReadRows(
             None if self.key is None else self.key[rows],
             self.x[rows],
             self.y[rows],
@@ -101,13 +101,13 @@ class Rows:
         return np.asarray(good)
 
 
-def join(parts: list[Rows]) -> Rows:
+def join(parts: list[ReadRows]) -> ReadRows:
     """Rows of several batches one after the other."""
     if len(parts) == 1:
         return parts[0]
     keys = [each.key for each in parts if each.key is not None]
     weights = [each.weight for each in parts if each.weight is not None]
-    return Rows(
+    return ReadRows(
         np.concatenate(keys) if keys else None,
         np.concatenate([each.x for each in parts]),
         np.concatenate([each.y for each in parts]),
@@ -155,7 +155,7 @@ def is_category(kind: Any) -> bool:
     return bool(text or pa.types.is_string_view(kind))
 
 
-def codes(batch: Any, columns: Columns, levels: Levels) -> IntArray | None:
+def codes(batch: Any, columns: SourceColumns, levels: Levels) -> IntArray | None:
     """One code for each combination of the key columns, -1 where one is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -184,7 +184,7 @@ def plain(array: Any) -> Any:
     return array
 
 
-def rows_of(batch: Any, columns: Columns, levels: Levels) -> Rows:
+def rows_of(batch: Any, columns: SourceColumns, levels: Levels) -> ReadRows:
     """Numbers of one record batch."""
     n = batch.num_rows
     x = [numbers(batch.column(name), name) for name in columns.x]
@@ -194,13 +194,13 @@ def rows_of(batch: Any, columns: Columns, levels: Levels) -> Rows:
         weight = numbers(batch.column(columns.weight), columns.weight)
     place = np.stack(x, axis=1) if x else np.zeros((n, 1))
     labels = np.stack(y, axis=1) if y else np.zeros((n, 0))
-    return Rows(codes(batch, columns, levels), place, labels, weight)
+    return ReadRows(codes(batch, columns, levels), place, labels, weight)
 
 
-def replicated(rows: Rows) -> Rows:
+def replicated(rows: ReadRows) -> ReadRows:
     """Rows (x, y_1 .. y_r) as r rows that share x."""
     r = rows.y.shape[1]
-    return Rows(
+    return ReadRows(
         None if rows.key is None else np.repeat(rows.key, r),
         np.repeat(rows.x, r, axis=0),
         rows.y.reshape(-1, 1),
@@ -208,9 +208,9 @@ def replicated(rows: Rows) -> Rows:
     )
 
 
-def gathered(batches: Iterator[Rows], size: int) -> Iterator[Rows]:
+def gathered(batches: Iterator[ReadRows], size: int) -> Iterator[ReadRows]:
     """The same rows in batches of at most ``size``, the last one smaller."""
-    held: list[Rows] = []
+    held: list[ReadRows] = []
     count = 0
     for batch in batches:
         begin = 0

@@ -19,7 +19,7 @@ from multiobs.inference import (
 from multiobs.scale.executors import Executor
 from multiobs.scale.ranges import Stretch
 from multiobs.scale.recipe import Recipe
-from multiobs.scale.risks import Summed
+from multiobs.scale.risks import SummedRanges
 from multiobs.scale.scratch import digest
 from multiobs.scale.work import Pass, Work
 from multiobs.tuples import Tuples
@@ -69,7 +69,7 @@ class BlocksOfRange:
 
 
 def covariance(
-    fit: LinearFit, first_fit: FloatArray | None, recipe: Recipe, total: Summed,
+    fit: LinearFit, first_fit: FloatArray | None, recipe: Recipe, total: SummedRanges,
     work: Work, executor: Executor,
 ) -> Covariance:  # fmt: skip
     """Covariance of the coefficients under shared labels.

@@ -15,7 +15,7 @@ from multiobs.estimator import MultiObservationRegressor
 from multiobs.fit import LinearFit, Solution, Status, minimiser, ridge, with_ridge
 from multiobs.samplers import Sampler
 from multiobs.scale import budget
-from multiobs.scale.choosing import Chosen, Wanted, choose_recipe
+from multiobs.scale.choosing import Chosen, ScaleRequest, choose_recipe
 from multiobs.scale.engines import Engine
 from multiobs.scale.errors import covariance, surroundings, without_rows
 from multiobs.scale.executors import Executor
@@ -24,7 +24,7 @@ from multiobs.scale.leaf_buckets import fit_buckets
 from multiobs.scale.leaf_fit import fit_leaves
 from multiobs.scale.leaf_recipe import choose_leaves
 from multiobs.scale.opening import Job, Ready, names, ready
-from multiobs.scale.risks import RiskOfRange, Summed, summed
+from multiobs.scale.risks import RiskOfRange, SummedRanges, summed
 from multiobs.scale.runs import Missing
 from multiobs.scale.scratch import digest, named
 from multiobs.scale.work import Pass, Work
@@ -127,8 +127,8 @@ def fit(
     )  # fmt: skip
     replicated = _replicated(resolved, sampler, len(job.y))
     request = Request(resolved, sampler, transport, bool(fit_intercept))
-    asked = Asked(
-        Wanted(request, features, bool(fit_intercept), random_state, errors),
+    asked = RangeProblem(
+        ScaleRequest(request, features, bool(fit_intercept), random_state, errors),
         job.x,
         None if alpha == "auto" else _check.nonnegative("alpha", alpha),
         None if ranges is None else _check.integer("ranges", ranges, low=1),
@@ -142,7 +142,7 @@ def fit(
 
 @final
 @dataclass(frozen=True)
-class Asked:
+class RangeProblem:
     """What is to be fitted to sorted rows.
 
     Attributes
@@ -159,7 +159,7 @@ class Asked:
         Bytes that parts at work may take together.
     """
 
-    wanted: Wanted
+    wanted: ScaleRequest
     columns: tuple[str, ...]
     alpha: float | None
     ranges: int | None
@@ -182,7 +182,7 @@ def _replicated(statistic: Statistic, sampler: str | Sampler, labels: int) -> bo
     )
 
 
-def _fitted(asked: Asked, at: Ready) -> Found:
+def _fitted(asked: RangeProblem, at: Ready) -> Found:
     """Fit one column of x to sorted runs."""
     rows, sample, encoding = at.rows, at.sample(), at.encoding(asked.columns)
     chosen = choose_recipe(asked.wanted, sample, encoding)
@@ -210,7 +210,7 @@ def _fitted(asked: Asked, at: Ready) -> Found:
     )
 
 
-def _fitted_by_leaves(asked: Asked, at: Ready) -> Found:
+def _fitted_by_leaves(asked: RangeProblem, at: Ready) -> Found:
     """Fit several columns of x to runs in any order."""
     rows, sample, encoding = at.rows, at.sample(), at.encoding(asked.columns)
     keys = prod(len(each) for each in rows.levels)
@@ -229,11 +229,11 @@ class _Minimum:
     """The minimiser, the sums it was found from, and the first fit that its weights are from."""
 
     result: LinearFit
-    total: Summed
+    total: SummedRanges
     before: FloatArray | None
 
 
-def _minimised(asked: Asked, chosen: Chosen, work: Work, executor: Executor) -> _Minimum:
+def _minimised(asked: RangeProblem, chosen: Chosen, work: Work, executor: Executor) -> _Minimum:
     """Minimise the summed risk; twice where a first fit improves the weights."""
     first = _once(asked, chosen, work, executor, None)
     if chosen.recipe.reweighting is None or not first.result.solution.status.success:
@@ -242,7 +242,7 @@ def _minimised(asked: Asked, chosen: Chosen, work: Work, executor: Executor) -> 
 
 
 def _once(
-    asked: Asked, chosen: Chosen, work: Work, executor: Executor, before: FloatArray | None
+    asked: RangeProblem, chosen: Chosen, work: Work, executor: Executor, before: FloatArray | None
 ) -> _Minimum:
     recipe, problem = chosen.recipe, chosen.problem
     strength = asked.alpha * recipe.units.penalty if asked.alpha else 0.0

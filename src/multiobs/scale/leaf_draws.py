@@ -22,7 +22,7 @@ def tuple_counts(size: IntArray, m: int) -> list[int]:
 
 @final
 @dataclass(frozen=True)
-class Wanted:
+class SoughtRows:
     """Rows that are sought: each by its leaf, among all leaves, and its rank in the leaf.
 
     Attributes
@@ -35,7 +35,7 @@ class Wanted:
     rank: IntArray
 
 
-def numbered_tuples(numbers: IntArray, size: IntArray, m: int) -> Wanted:
+def numbered_tuples(numbers: IntArray, size: IntArray, m: int) -> SoughtRows:
     """Members of tuples by their number: leaf by leaf, and by their first row within a leaf.
 
     >>> found = numbered_tuples(np.array([0, 3]), np.array([2, 3]), 2)
@@ -55,7 +55,7 @@ def numbered_tuples(numbers: IntArray, size: IntArray, m: int) -> Wanted:
         rest = np.array([within - int(after[first] - each[first])])
         chosen = unrank_subsets(rest, m - 1, n)[0]
         rank[i] = np.concatenate([[first], first + 1 + chosen])
-    return Wanted(np.repeat(leaf[:, None], m, axis=1).astype(np.int64), rank)
+    return SoughtRows(np.repeat(leaf[:, None], m, axis=1).astype(np.int64), rank)
 
 
 @final
@@ -72,7 +72,7 @@ class FindRows:
     """
 
     setting: LeafSetting
-    wanted: Wanted
+    wanted: SoughtRows
 
     def __call__(self, task: tuple[IntArray, tuple[CodedRun, ...]]) -> dict[str, Any]:
         """Features, labels, weights of the rows, and which of the sought rows they are.
@@ -126,7 +126,7 @@ def _matches(
 
 
 def drawn_problem(
-    fit: LinearFit, wanted: Wanted, found: list[dict[str, Any]]
+    fit: LinearFit, wanted: SoughtRows, found: list[dict[str, Any]]
 ) -> tuple[LinearFit, Tuples, FloatArray]:
     """Put the sought rows into a problem of their own; also how much all their tuples weigh."""
     parts = [part for part in found if part["which"].size]

@@ -11,8 +11,8 @@ from multiobs.auto import choose
 from multiobs.fit import Design, LabelUnits, Problem, Reweighting, label_units, make_design
 from multiobs.fit import reference_level as level_of
 from multiobs.samplers import Leaves
-from multiobs.scale.choosing import Sample, Wanted
-from multiobs.scale.columns import Rows
+from multiobs.scale.choosing import Sample, ScaleRequest
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.forest import Forest, fold_of, grow, one_leaf
 from multiobs.scale.recipe import Encoding
 from multiobs.statistics import Statistic
@@ -73,7 +73,7 @@ class LeafRecipe:
         """Whether the pilot is added back."""
         return bool(self.pilots) and self.statistic.shift == "equivariant"
 
-    def columns(self, rows: Rows) -> FloatArray:
+    def columns(self, rows: ReadRows) -> FloatArray:
         """Positions of the class (n, d)."""
         if self.encoding is None or rows.key is None:
             return rows.x
@@ -137,7 +137,7 @@ class LeafRecipe:
         models = tuple(model for pilot in first for model in pilot.models)
         return Piloted(first[0].name, np.empty(0), None, models, None, first[0].indicators)
 
-    def problem(self, rows: Rows) -> Problem:
+    def problem(self, rows: ReadRows) -> Problem:
         """Problem of rows that are all there are."""
         assert rows.draw is not None
         X, fold = self.columns(rows), fold_of(rows.draw)
@@ -180,7 +180,7 @@ class ChosenLeaves:
 
 
 def choose_leaves(
-    wanted: Wanted, sample: Sample, encoding: Encoding | None, *, keys: int, most: int
+    wanted: ScaleRequest, sample: Sample, encoding: Encoding | None, *, keys: int, most: int
 ) -> ChosenLeaves:
     """Settle everything by the sample.
 
@@ -251,7 +251,7 @@ def choose_leaves(
     return ChosenLeaves(recipe, recipe.problem(rows), codes, tuple(reasons))
 
 
-def _refuse(wanted: Wanted) -> None:
+def _refuse(wanted: ScaleRequest) -> None:
     """Say what several columns by parts cannot do."""
     request = wanted.request
     if not (isinstance(request.sampler, str) and request.sampler == "auto"):
@@ -283,7 +283,7 @@ def _pilots(
     return tuple(replace(pilot, at_rows=np.empty(0), folds=None, smooth=None) for pilot in found)
 
 
-def _design(wanted: Wanted, sample: Sample, X: FloatArray) -> Design:
+def _design(wanted: ScaleRequest, sample: Sample, X: FloatArray) -> Design:
     """The class, in units that all rows respect."""
     d = sample.rows.x.shape[1]
     ends = np.repeat(X[:1], 2, axis=0)

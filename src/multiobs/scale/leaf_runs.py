@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from multiobs._types import IntArray
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.forest import fold_of
 from multiobs.scale.leaf_recipe import LeafRecipe, Moved
 from multiobs.scale.runs import Run
@@ -19,10 +19,10 @@ CHUNK = 1 << 15  # rows at once: what is made of them stays near the processor
 
 @final
 @dataclass(frozen=True)
-class Coded:
+class CodedRows:
     """Some rows: as read, less their pilot, and the leaf (n, trees) of each."""
 
-    rows: Rows
+    rows: ReadRows
     moved: Moved
     codes: IntArray
 
@@ -50,7 +50,7 @@ class CodedRun:
     trees: int
     located: bool
 
-    def write(self, pieces: Iterator[tuple[int, Coded]]) -> None:
+    def write(self, pieces: Iterator[tuple[int, CodedRows]]) -> None:
         """Write the pieces, each with the number of its first row."""
         n, wide = self.run.rows, self.labels + int(self.located)
         with written(self.path) as temporary, temporary.open("r+b") as file:
@@ -65,7 +65,7 @@ class CodedRun:
                     file.seek(8 * wide * n + 4 * (t * n + first))
                     file.write(np.ascontiguousarray(leaves, dtype=np.int32).data)
 
-    def chunks(self) -> Iterator[Coded]:
+    def chunks(self) -> Iterator[CodedRows]:
         """The rows in their order, some at a time."""
         n, wide = self.run.rows, self.labels + int(self.located)
         for first in range(0, n, CHUNK):
@@ -81,7 +81,7 @@ class CodedRun:
                     self._filled(file.readinto(names[t].data), names[t])
             rows = self.run.layout.unpack(self.run.read(first, last))
             moved = Moved(floats[: self.labels].T, floats[-1] if self.located else None)
-            yield Coded(rows, moved, names.T.astype(np.int64))
+            yield CodedRows(rows, moved, names.T.astype(np.int64))
 
     def _filled(self, number: int, into: "np.typing.NDArray[Any]") -> None:
         if number != into.nbytes:
@@ -121,7 +121,7 @@ class CodeRun:
         starts = self.recipe.forest.starts
         size = np.zeros(int(starts[-1]), dtype=np.int64)
 
-        def pieces() -> Iterator[tuple[int, Coded]]:
+        def pieces() -> Iterator[tuple[int, CodedRows]]:
             for first in range(0, run.rows, CHUNK):
                 block = run.read(first, min(first + CHUNK, run.rows))
                 found = self._coded(run.layout.unpack(block))
@@ -135,8 +135,8 @@ class CodeRun:
         self.coded(number, run).write(pieces())
         return {"size": size, "rows": run.rows}
 
-    def _coded(self, rows: Rows) -> Coded:
+    def _coded(self, rows: ReadRows) -> CodedRows:
         assert rows.draw is not None
         X, fold = self.recipe.columns(rows), fold_of(rows.draw)
         codes = self.recipe.forest.codes(X, fold, rows.key)
-        return Coded(rows, self.recipe.moved(X, rows.y, fold), codes)
+        return CodedRows(rows, self.recipe.moved(X, rows.y, fold), codes)

@@ -1,11 +1,11 @@
 """Matched categories: from the levels of the key columns to indicator columns."""
 
 from multiobs._check.categories import Categories
-from multiobs.scale.columns import Columns, Levels
+from multiobs.scale.columns import Levels, SourceColumns
 from multiobs.scale.recipe import Encoding
 
 
-def encoding_of(columns: Columns, levels: Levels, names: tuple[str, ...]) -> Encoding | None:
+def encoding_of(columns: SourceColumns, levels: Levels, names: tuple[str, ...]) -> Encoding | None:
     """Indicator columns of the matched categories, or None where there are none.
 
     Parameters

@@ -13,7 +13,7 @@ from multiobs._progress import progress
 from multiobs.auto import Request
 from multiobs.samplers import Sampler
 from multiobs.scale import budget
-from multiobs.scale.choosing import Wanted, choose_recipe
+from multiobs.scale.choosing import ScaleRequest, choose_recipe
 from multiobs.scale.engines import Engine
 from multiobs.scale.leaf_fit import coded_work
 from multiobs.scale.leaf_passes import LeafSetting, TableOfRuns
@@ -94,7 +94,7 @@ def pool(
         source, names(x), names(y), sample_weight, groups, missing, engine, client, memory, n_jobs,
         scratch, sample_rows, random_state,
     )  # fmt: skip
-    wanted = Wanted(Request(resolved, sampler, transport), None, True, random_state, False)
+    wanted = ScaleRequest(Request(resolved, sampler, transport), None, True, random_state, False)
     with ready(job) as at:
         encoding = at.encoding(job.x)
         columns = list(job.x) if encoding is None else encoding.categories.names(list(job.x))
@@ -168,7 +168,7 @@ class PooledOfRange:
 
 
 def _of_ranges(
-    wanted: Wanted, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], ranges: int | None
+    wanted: ScaleRequest, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], ranges: int | None
 ) -> Iterator[Arrays]:
     rows, sample = at.rows, at.sample()
     recipe, edges = choose_recipe(wanted, sample, encoding).recipe, at.ranges(sample, ranges)
@@ -234,7 +234,7 @@ def _from_columns(recipe: LeafRecipe, z: "np.typing.NDArray[np.float64]") -> tup
 
 
 def _of_leaves(
-    wanted: Wanted, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], memory: int
+    wanted: ScaleRequest, at: Ready, encoding: Any, kernels: tuple[Kernel, ...], memory: int
 ) -> Iterator[Arrays]:
     rows = at.rows
     keys = int(np.prod([len(each) for each in rows.levels], dtype=np.int64))

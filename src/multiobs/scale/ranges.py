@@ -8,7 +8,7 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers import Reach
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.runs import Run
 from multiobs.tuples import order_by
 
@@ -54,7 +54,7 @@ class Stretch:
         How many rows of the first row's key come before the range.
     """
 
-    rows: Rows
+    rows: ReadRows
     first: int
     last: int
     rank: int
@@ -106,7 +106,7 @@ def load(runs: Sequence[Run], which: Range, reach: Reach, before: int, after: in
     return Stretch(rows, first, first + own, rank)
 
 
-def _drawn_order(rows: Rows, order: IntArray, begin: IntArray, end: IntArray) -> IntArray:
+def _drawn_order(rows: ReadRows, order: IntArray, begin: IntArray, end: IntArray) -> IntArray:
     """Rows of equal key and x in an order that is drawn, the same whichever range reads them."""
     x = rows.x[order, 0]
     same = x[1:] == x[:-1]

@@ -15,7 +15,7 @@ from multiobs._check.categories import Categories
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit import Design, LabelUnits, Problem, Reweighting
 from multiobs.samplers import Reach, Sampler, for_group
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.ranges import Stretch
 from multiobs.statistics import Statistic
 from multiobs.transport import Piloted, Residuals, ScalePilot
@@ -26,7 +26,7 @@ NODES = 16_384  # places at which a pilot in one column is tabulated
 
 @final
 @dataclass(frozen=True)
-class Table:
+class TabulatedPilot:
     """A pilot in one column, read off between places at which it is known."""
 
     x: FloatArray
@@ -47,7 +47,7 @@ def tabulated(pilot: Piloted, X: FloatArray) -> Piloted:
     nodes = np.unique(X[:, 0])
     if nodes.size > NODES:
         nodes = np.unique(nodes[np.linspace(0, nodes.size - 1, NODES).round().astype(np.int64)])
-    table = Table(nodes, pilot.predict(nodes[:, None]))
+    table = TabulatedPilot(nodes, pilot.predict(nodes[:, None]))
     return Piloted(pilot.name, np.empty(0), None, (table,))
 
 
@@ -140,7 +140,7 @@ class Recipe:
     limit: int
     members: dict[int, int] = field(default_factory=dict)
 
-    def columns(self, rows: Rows) -> FloatArray:
+    def columns(self, rows: ReadRows) -> FloatArray:
         """Positions of the class (n, d)."""
         if self.encoding is None or rows.key is None:
             return rows.x

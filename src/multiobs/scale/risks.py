@@ -69,7 +69,7 @@ def added(one: MomentRisk | None, other: MomentRisk) -> MomentRisk:
 
 @final
 @dataclass(frozen=True)
-class Summed:
+class SummedRanges:
     """What all ranges add up to.
 
     Attributes
@@ -95,7 +95,7 @@ class Summed:
         return sum(self.counts)
 
 
-def summed(parts: Sequence[Arrays]) -> Summed:
+def summed(parts: Sequence[Arrays]) -> SummedRanges:
     """Add up the ranges in their order, whoever finished first."""
     total: MomentRisk | None = None
     counts, weight = [], 0.0
@@ -106,7 +106,9 @@ def summed(parts: Sequence[Arrays]) -> Summed:
         if tensors:
             powers = range(max(tensors) + 1)
             total = added(total, MomentRisk([tensors.get(k) for k in powers]))
-    return Summed(total, tuple(counts), weight, tuple(_named(part, "leverage ") for part in parts))
+    return SummedRanges(
+        total, tuple(counts), weight, tuple(_named(part, "leverage ") for part in parts)
+    )
 
 
 def _named(part: Arrays, prefix: str) -> dict[str, Any]:

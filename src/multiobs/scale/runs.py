@@ -8,9 +8,9 @@ from typing import Any, Literal, final
 import numpy as np
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.scale.columns import Columns, Levels, Rows, gathered, replicated, rows_of
+from multiobs.scale.columns import Levels, ReadRows, SourceColumns, gathered, replicated, rows_of
 from multiobs.scale.scratch import Arrays, kept
-from multiobs.scale.sources import Part
+from multiobs.scale.sources import SourcePart
 from multiobs.scale.storage import Place, remove, size_of, written
 from multiobs.tuples import order_by
 
@@ -50,7 +50,7 @@ class Layout:
     def _weight(self) -> int:
         return int(self.keyed) + self.places + self.labels
 
-    def pack(self, rows: Rows) -> FloatArray:
+    def pack(self, rows: ReadRows) -> FloatArray:
         """Columns (width, n) of rows."""
         out = np.empty((self.width, rows.size))
         at = int(self.keyed)
@@ -64,10 +64,10 @@ class Layout:
             out[-1] = rows.draw
         return out
 
-    def unpack(self, block: FloatArray) -> Rows:
+    def unpack(self, block: FloatArray) -> ReadRows:
         """Rows of columns (width, n)."""
         at = int(self.keyed)
-        return Rows(
+        return ReadRows(
             block[0].astype(np.int64) if self.keyed else None,
             block[at : at + self.places].T,
             block[at + self.places : self._weight].T,
@@ -181,7 +181,7 @@ class Sorting:
     """
 
     folder: Place
-    columns: Columns
+    columns: SourceColumns
     levels: Levels
     layout: Layout
     missing: Missing
@@ -228,7 +228,7 @@ class Sorted:
         return sum(run.rows for run in self.runs)
 
 
-def sort_part(task: tuple[Sorting, int, Part, str]) -> Sorted:
+def sort_part(task: tuple[Sorting, int, SourcePart, str]) -> Sorted:
     """Sort one piece, or find that it has been sorted already."""
     how, number, part, stamp = task
     path = how.folder / f"part-{number:06d}.npz"
@@ -249,7 +249,7 @@ def _known(how: Sorting, found: Arrays) -> Sorted:
     return Sorted(runs, meta["dropped"], **known)
 
 
-def _sort(how: Sorting, number: int, part: Part, stamp: str) -> dict[str, Any]:
+def _sort(how: Sorting, number: int, part: SourcePart, stamp: str) -> dict[str, Any]:
     _unchanged(part, stamp)
     # numpy pads seeds with zeros: without a word of its own this would repeat default_rng(0), and
     # with rows that were drawn by it the sample would be the rows of smallest x
@@ -313,13 +313,13 @@ def totals(keys: list[IntArray]) -> IntArray:
     return np.stack([distinct, counts])
 
 
-def _numbers(how: Sorting, part: Part) -> Iterator[Rows]:
+def _numbers(how: Sorting, part: SourcePart) -> Iterator[ReadRows]:
     for batch in part.batches(how.columns.names):
         rows = rows_of(batch, how.columns, how.levels)
         yield replicated(rows) if how.replicated else rows
 
 
-def _present(how: Sorting, rows: Rows, part: Part) -> "np.typing.NDArray[np.bool_]":
+def _present(how: Sorting, rows: ReadRows, part: SourcePart) -> "np.typing.NDArray[np.bool_]":
     """Rows that count: nothing missing, positive weight."""
     good = rows.whole()
     bad = rows.size - int(np.count_nonzero(good))
@@ -335,7 +335,7 @@ def _present(how: Sorting, rows: Rows, part: Part) -> "np.typing.NDArray[np.bool
     return good
 
 
-def _unchanged(part: Part, stamp: str) -> None:
+def _unchanged(part: SourcePart, stamp: str) -> None:
     if part.stamp() != stamp:
         raise RuntimeError(
             f"the source must not change while it is read, but {part.name} did: start again"

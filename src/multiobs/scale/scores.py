@@ -10,7 +10,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.estimator import MultiObservationRegressor
 from multiobs.samplers import narrowest, reach
-from multiobs.scale.columns import Rows
+from multiobs.scale.columns import ReadRows
 from multiobs.scale.engines import Engine
 from multiobs.scale.opening import Job, Ready, names, names_of, ready
 from multiobs.scale.ranges import Stretch
@@ -170,7 +170,7 @@ class LossOfRange:
                 weight += sign * float(w.sum())
         return {"loss": loss, "weight": weight}
 
-    def _predicted(self, rows: Rows) -> FloatArray:
+    def _predicted(self, rows: ReadRows) -> FloatArray:
         if self.encoding is None or rows.key is None:
             return self.model.predict(_framed({self.columns[0]: rows.x[:, 0]}))
         found = dict(self.encoding.decode(rows.key))

@@ -8,7 +8,7 @@ import numpy as np
 
 from multiobs._progress import progress
 from multiobs._types import FloatArray
-from multiobs.scale.columns import Columns, Levels, is_category, plain
+from multiobs.scale.columns import Levels, SourceColumns, is_category, plain
 from multiobs.scale.executors import Executor
 from multiobs.scale.runs import (
     Layout,
@@ -21,7 +21,7 @@ from multiobs.scale.runs import (
     totals,
 )
 from multiobs.scale.scratch import check_space, digest
-from multiobs.scale.sources import Part, Source
+from multiobs.scale.sources import Source, SourcePart
 from multiobs.scale.storage import Place
 
 
@@ -46,7 +46,7 @@ class Reading:
         Of the sample.
     """
 
-    columns: Columns
+    columns: SourceColumns
     missing: Missing
     replicated: bool
     most: int
@@ -99,7 +99,7 @@ class SortedSource:
 
 def columns_of(
     source: Source, x: Sequence[str], y: Sequence[str], weight: str | None, groups: str | None
-) -> Columns:
+) -> SourceColumns:
     """Which columns are read, and which of x are matched categories."""
     for name in (*x, *y, *(each for each in (weight, groups) if each is not None)):
         if name not in source.schema.names:
@@ -109,7 +109,7 @@ def columns_of(
             )
     matched = tuple(name for name in x if is_category(source.schema.field(name).type))
     numeric = tuple(name for name in x if name not in matched)
-    return Columns(numeric, matched, tuple(y), weight, groups)
+    return SourceColumns(numeric, matched, tuple(y), weight, groups)
 
 
 def sort_source(source: Source, how: Reading, folder: Place, executor: Executor) -> SortedSource:
@@ -166,7 +166,7 @@ def sort_source(source: Source, how: Reading, folder: Place, executor: Executor)
     )
 
 
-def _levels(parts: Sequence[Part], columns: Columns, executor: Executor) -> Levels:
+def _levels(parts: Sequence[SourcePart], columns: SourceColumns, executor: Executor) -> Levels:
     """Sorted values of each key column."""
     if not columns.keys:
         return ()
@@ -178,7 +178,7 @@ def _levels(parts: Sequence[Part], columns: Columns, executor: Executor) -> Leve
     return tuple(tuple(sorted(known, key=lambda v: (str(type(v)), v))) for known in seen)
 
 
-def _values(task: tuple[Part, tuple[str, ...]]) -> list[set[Any]]:
+def _values(task: tuple[SourcePart, tuple[str, ...]]) -> list[set[Any]]:
     part, keys = task
     seen: list[set[Any]] = [set() for _ in keys]
     for batch in part.batches(list(dict.fromkeys(keys))):

@@ -23,7 +23,7 @@ FORMATS = {
 BATCH = 1 << 17  # rows of a record batch
 
 
-class Part(ABC):
+class SourcePart(ABC):
     """A piece of a source."""
 
     name: str
@@ -63,7 +63,7 @@ class Query:
 
 @final
 @dataclass(frozen=True)
-class FilePart(Part):
+class FilePart(SourcePart):
     """Row groups of a file, or all of it."""
 
     name: str
@@ -98,7 +98,7 @@ class FilePart(Part):
 
 @final
 @dataclass(frozen=True)
-class TablePart(Part):
+class TablePart(SourcePart):
     """A table in memory, which nobody can change."""
 
     name: str
@@ -116,7 +116,7 @@ class TablePart(Part):
 
 @final
 @dataclass(frozen=True)
-class QueryPart(Part):
+class QueryPart(SourcePart):
     """The answer to an SQL query, as DuckDB streams it.
 
     Whatever the query reads may change between two answers, so its stamp is a digest of the answer:
@@ -159,7 +159,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 @final
 @dataclass(frozen=True)
-class DelayedPart(Part):
+class DelayedPart(SourcePart):
     """A partition of a Dask DataFrame, computed where it is read."""
 
     name: str
@@ -191,7 +191,7 @@ class Source:
         Types of the columns, of the first piece.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[SourcePart, ...]
     schema: Any
 
     @cached_property
@@ -351,7 +351,7 @@ def _fragments(path: str) -> list[Any]:
         raise ValueError(f"{path} must be a whole, readable file: {error}") from error
 
 
-def _cut(fragment: Any, most: int, stamp: str) -> Iterator[Part]:
+def _cut(fragment: Any, most: int, stamp: str) -> Iterator[SourcePart]:
     """A Parquet file by row groups, any other as it is."""
     import pyarrow.dataset as ds
 

@@ -13,7 +13,7 @@ from multiobs._types import FloatArray, IntArray
 
 @final
 @dataclass(frozen=True)
-class Positions:
+class PlacedRows:
     """Where the rows are.
 
     Attributes
@@ -31,7 +31,7 @@ class Positions:
     cells: IntArray | None
 
 
-def read_positions(X: npt.ArrayLike) -> Positions:
+def read_positions(X: npt.ArrayLike) -> PlacedRows:
     """Split what the user calls X into numbers and categories.
 
     Text and categorical columns of a data frame are categories; dates are days.
@@ -46,16 +46,16 @@ def read_positions(X: npt.ArrayLike) -> Positions:
         if place.ndim != 2 or 0 in place.shape:
             raise ValueError(f"X must have shape (n, d) or (n,), got {np.shape(place)}")
         _check.refuse_wide("X", place)
-        return Positions(place, place, None)
+        return PlacedRows(place, place, None)
     full = _check.finite("X", table.X.to_numpy())
     if 0 in full.shape:
         raise ValueError(f"X must hold rows and columns, got shape {full.shape}")
     _check.refuse_wide("X", full)
     found = table.categories
     if found is None:
-        return Positions(full, full, None)
+        return PlacedRows(full, full, None)
     numeric = [c for c in range(full.shape[1]) if c not in found.places]
     place = full[:, numeric] if numeric else np.zeros((full.shape[0], 1))
     columns, cells = found.expand(full)
     # the pilot of a table without numbers sees the constant column, too
-    return Positions(place, columns if numeric else np.hstack([place, columns]), cells)
+    return PlacedRows(place, columns if numeric else np.hstack([place, columns]), cells)

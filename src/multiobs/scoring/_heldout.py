@@ -10,7 +10,7 @@ from multiobs import _check, samplers, statistics
 from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers import Adjacent, Nearest, Sampler, narrowest
-from multiobs.scoring._frames import Positions, read_positions
+from multiobs.scoring._frames import PlacedRows, read_positions
 from multiobs.scoring._moved import PAIR, Moved, residuals, warn_far
 from multiobs.statistics import Statistic
 from multiobs.sums.contraction import LIMIT, enumerate_tuples, tuple_weights
@@ -147,7 +147,7 @@ def held_out(
     keys += [] if codes is None else [codes[present, None].astype(np.float64)]
     rng = np.random.default_rng(0)
     present = present[order_of_chance(keys, rng)]
-    here = Positions(at.place[present], at.columns[present], None)
+    here = PlacedRows(at.place[present], at.columns[present], None)
     own = None if codes is None else codes[present]
     share = None if weight is None else weight[present]
     wanted = transport

@@ -23,7 +23,7 @@ from multiobs import _check
 from multiobs._check.functions import answer
 from multiobs._types import FloatArray, IntArray
 from multiobs.samplers import column_scales
-from multiobs.scoring._frames import Positions
+from multiobs.scoring._frames import PlacedRows
 from multiobs.statistics import Statistic
 from multiobs.transport import Residuals, residuals_of
 
@@ -65,7 +65,7 @@ def residuals(
     transport: Moved,
     statistic: Statistic,
     X: npt.ArrayLike,
-    at: Positions,
+    at: PlacedRows,
     y: FloatArray,
     weight: FloatArray | None,
 ) -> Residuals | None:

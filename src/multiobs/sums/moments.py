@@ -63,21 +63,21 @@ def _recipe(
 
 @final
 @dataclass(frozen=True)
-class Rows:
+class RowValues:
     """What is known of each row: features u (n, p), labels y (n, s), weight (n,) or None."""
 
     U: FloatArray
     y: FloatArray
     weight: FloatArray | None
 
-    def take(self, rows: IntArray | slice) -> "Rows":
+    def take(self, rows: IntArray | slice) -> "RowValues":
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Rows(self.U[rows], self.y[rows], weight)
+        return RowValues(self.U[rows], self.y[rows], weight)
 
-    def shifted(self, level: FloatArray) -> "Rows":
+    def shifted(self, level: FloatArray) -> "RowValues":
         """Return the rows with their labels measured from a level."""
-        return Rows(self.U, self.y - level, self.weight)
+        return RowValues(self.U, self.y - level, self.weight)
 
 
 def needed_columns(kernels: Sequence[tuple[Monomials, int]], p: int) -> list[Column]:
@@ -90,7 +90,7 @@ def needed_columns(kernels: Sequence[tuple[Monomials, int]], p: int) -> list[Col
     return sorted(wanted)
 
 
-def column_values(rows: Rows, columns: Sequence[Column], degree: int) -> FloatArray:
+def column_values(rows: RowValues, columns: Sequence[Column], degree: int) -> FloatArray:
     """w^b y^E u^α for each column (block (b, E), monomial α), (rows, columns)."""
     n = rows.y.shape[0]
     F = np.empty((n, len(columns)))
@@ -113,7 +113,7 @@ class Chunk(ABC):
     """Some anchors with the plain sums over their partners, labels measured from a local level."""
 
     anchors: IntArray  # row numbers
-    own: Rows  # the anchors' own values
+    own: RowValues  # the anchors' own values
     n_partners: FloatArray
     F: FloatArray  # column values of the partners
     sums: FloatArray  # (anchors, columns)
@@ -154,7 +154,7 @@ class WindowChunk(Chunk):
     def __init__(
         self,
         windows: Windows,
-        rows: Rows,
+        rows: RowValues,
         columns: Sequence[Column],
         degree: int,
         first: int,
@@ -200,7 +200,7 @@ class GraphChunk(Chunk):
     def __init__(
         self,
         graph: Graph,
-        rows: Rows,
+        rows: RowValues,
         columns: Sequence[Column],
         degree: int,
         first: int,
@@ -246,7 +246,7 @@ class GraphChunk(Chunk):
 
 def chunks(
     tuples: Windows | Graph,
-    rows: Rows,
+    rows: RowValues,
     columns: Sequence[Column],
     degree: int,
     centred: bool,
@@ -277,7 +277,7 @@ class Evaluator:
     """Evaluates kernels on chunks: sums over the tuples of each anchor, as series in ζ."""
 
     def __init__(
-        self, kernels: Sequence[tuple[Monomials, int]], rows: Rows, keep_counts: bool = False
+        self, kernels: Sequence[tuple[Monomials, int]], rows: RowValues, keep_counts: bool = False
     ) -> None:
         self.kernels = tuple(kernels)
         self.rows = rows

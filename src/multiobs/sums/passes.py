@@ -28,7 +28,7 @@ class Summed:
 
 
 def in_few_passes(
-    todo: Sequence[tuple[Summed, FloatArray]], rows: moments.Rows, by_anchor: bool
+    todo: Sequence[tuple[Summed, FloatArray]], rows: moments.RowValues, by_anchor: bool
 ) -> FloatArray:
     """Sum terms with their seeds (q, monomials), (n, q).
 

@@ -101,7 +101,7 @@ def pool(
             tasks = [(constant(1.0, tuples.arity, labels.shape[1]), 1), *tasks]
         if not tasks:
             continue
-        evaluator = moments.Evaluator(tasks, moments.Rows(U, labels, weight))
+        evaluator = moments.Evaluator(tasks, moments.RowValues(U, labels, weight))
         first = 0
         for chunk in evaluator.chunks(tuples):
             part = slice(first, first + chunk.anchors.size)

@@ -94,11 +94,11 @@ def running_sums(
         first = int(Z.intercept)
         fixed, varying = {0: 1.0} if first else {}, list(range(first, p))
         assert isinstance(tuples, Windows)
-        rows, units = moments.Rows(Z.X, y, weight), (Z.centre, Z.spread)
+        rows, units = moments.RowValues(Z.X, y, weight), (Z.centre, Z.spread)
         totals = window_totals(tuples, tasks, rows, units)
     if totals is None:
         U, fixed, varying = split_constants(Z.columns() if isinstance(Z, Affine) else Z)
-        rows = moments.Rows(U, y, weight)
+        rows = moments.RowValues(U, y, weight)
         if isinstance(tuples, Windows):
             totals = window_totals(tuples, tasks, rows)
     if totals is None:
@@ -117,7 +117,7 @@ def running_sums(
 def window_totals(
     windows: Windows,
     kernels: Sequence[tuple[Monomials, int]],
-    rows: moments.Rows,
+    rows: moments.RowValues,
     units: tuple[FloatArray, FloatArray] | None = None,
 ) -> list[FloatArray] | None:
     r"""Sum each kernel over all tuples, :math:`\sum_t w_t h(y_t) e^{\zeta\cdot\sum u}`.

@@ -298,7 +298,7 @@ def _running_scores(
     for term in todo:
         seeds = seeds_of_forms(term.forms, Z.shape[1], fixed, varying, term.kernel.arity)
         parts.append((term, seeds))
-    return out + in_few_passes(parts, moments.Rows(U, labels, weight), by_anchor)
+    return out + in_few_passes(parts, moments.RowValues(U, labels, weight), by_anchor)
 
 
 def kernel_sums(
@@ -333,7 +333,7 @@ def kernel_sums(
             out[:, i] = sum_scores(slope, tuples, ones, y, one, weight, limit=limit)[:, 0]
     if together:
         labels = y[:, None] if y.ndim == 1 else y
-        out += in_few_passes(together, moments.Rows(ones[:, :0], labels, weight), False)
+        out += in_few_passes(together, moments.RowValues(ones[:, :0], labels, weight), False)
     return out
 
 

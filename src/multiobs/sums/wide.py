@@ -14,7 +14,7 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.statistics.kernels import Monomials, powers
-from multiobs.sums.moments import Block, Chunk, Evaluator, Rows, recipe
+from multiobs.sums.moments import Block, Chunk, Evaluator, RowValues, recipe
 from multiobs.tuples import Graph, Windows
 
 WIDE = 16  # features: beyond this many, matrix products are faster than series in all of them
@@ -223,7 +223,7 @@ def row_totals(
 
 def _evaluator(kernel: Monomials, y: FloatArray, weight: FloatArray | None) -> Evaluator:
     nothing = np.empty((y.shape[0], 0))
-    return Evaluator([(kernel, 0)], Rows(nothing, y, weight), keep_counts=True)
+    return Evaluator([(kernel, 0)], RowValues(nothing, y, weight), keep_counts=True)
 
 
 def _largest(Z: FloatArray) -> int:
