@@ -207,6 +207,8 @@ def refuse_complex(name: str, value: Any) -> None:
         ...
     ValueError: Complex data not supported: X must hold real numbers, got (1+0j)
     """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return
     if isinstance(value, list | tuple):
         try:
             value = np.asarray(value)

@@ -205,22 +205,27 @@ def _solved(
     if reference is not None and solution.status.success:
         rows = some_rows(Z)
         # a class fitted below its reference level may sit at the wrong root of the quadratic
-        above = rows @ solution.w - (0.0 if residuals.offset is None else residuals.offset)
-        if residuals.scale is not None:
-            above = above / residuals.scale.predict(problem.X) ** (statistic.scale or 0)
-        level = rows @ reference
-        if np.any(above < level - 1e-9):
+        if residuals.offset is None and residuals.scale is None:
+            above = rows @ (solution.w - reference)
+        else:
+            way_back = 0.0 if residuals.offset is None else residuals.offset
+            above = rows @ solution.w - way_back
+            if residuals.scale is not None:
+                above = above / residuals.scale.predict(problem.X) ** (statistic.scale or 0)
+            above = above - rows @ reference
+        if np.any(above < -1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
-        if statistic.loss.deviations is None and np.allclose(above, level, 1e-9, 1e-12):
-            unknown = np.full(solution.w.shape, np.nan)
-            solution = replace(solution, w=unknown, status=Status.NO_ROOT)
+        if statistic.loss.deviations is None:
+            size = 1e-12 + 1e-9 * float(np.max(np.abs(rows @ reference), initial=0.0))
+            if np.all(np.abs(above) <= size):
+                unknown = np.full(solution.w.shape, np.nan)
+                solution = replace(solution, w=unknown, status=Status.NO_ROOT)
     return solution
 
 
-def above_level(fit: LinearFit, rows: FloatArray, force: bool = False) -> LinearFit:
+def above_level(fit: LinearFit, rows: FloatArray) -> LinearFit:
     """Return the fit, or one by another way if it is at the wrong root of the quadratic."""
-    good = fit.solution.status.success and not np.any(_below(fit, fit.w, rows))
-    if good and not force:
+    if fit.solution.status.success:  # then it lies above its level at all rows
         return fit
     if fit.problem.statistic.loss.deviations is None:  # either root may be the statistic
         return fit
