@@ -258,6 +258,8 @@ def present(case: Case) -> Case:
     if case.weight is None or case.weight.all():
         return case
     kept = np.flatnonzero(case.weight)
+    if not kept.size:  # refused: there is no row
+        return replace(case, listed=[])
     codes = None if case.groups is None else np.asarray(case.groups)[kept].tolist()
     X, y = ([values[i] for i in kept] for values in (case.exact_X, case.exact_y))
     m = STATISTICS[case.statistic].make().arity
