@@ -306,6 +306,8 @@ def of_fit(case: Case, terms: list[Term], p: int) -> Iterator[tuple[str, float]]
     line = np.array([float(sum(a * b for a, b in zip(w, z, strict=True))) for z in at])
     found = model.predict(np.array([[float(v) for v in x] for x in case.exact_X]))
     size = max(abs(float(t.values[0] / (t.values[1] or 1))) for t in terms)
+    # lowest labels that are all zero are zero to the digits of the labels
+    size = max(size, 1e-3 * spread_of(case.exact_y) ** (table.make().scale or 0))
     yield "predictions", float(np.abs(found - line).max() / max(np.abs(line).max(), size, 1e-300))
 
 
