@@ -196,7 +196,6 @@ def minimiser(
 def _solved(
     risk: Risk, problem: Problem, Z: Features | Affine, reference: FloatArray | None
 ) -> Solution:
-    statistic, residuals = problem.statistic, problem.residuals
     solver = choose_solver(risk)
     start = None
     if not isinstance(solver, Quadratic):
@@ -205,17 +204,10 @@ def _solved(
     if reference is not None and solution.status.success:
         rows = some_rows(Z)
         # a class fitted below its reference level may sit at the wrong root of the quadratic
-        if residuals.offset is None and residuals.scale is None:
-            above = rows @ (solution.w - reference)
-        else:
-            way_back = 0.0 if residuals.offset is None else residuals.offset
-            above = rows @ solution.w - way_back
-            if residuals.scale is not None:
-                above = above / residuals.scale.predict(problem.X) ** (statistic.scale or 0)
-            above = above - rows @ reference
+        above = _above(problem, solution.w, rows, reference)
         if np.any(above < -1e-9):
             solution = replace(solution, status=Status.LEFT_REGION)
-        if statistic.loss.deviations is None:
+        if problem.statistic.loss.deviations is None:
             size = 1e-12 + 1e-9 * float(np.max(np.abs(rows @ reference), initial=0.0))
             if np.all(np.abs(above) <= size):
                 unknown = np.full(solution.w.shape, np.nan)
@@ -270,13 +262,19 @@ def above_level(fit: LinearFit, rows: FloatArray) -> LinearFit:
 
 def _below(fit: LinearFit, w: FloatArray, rows: FloatArray) -> BoolArray:
     """Whether the fitted value at each row lies where no value of the statistic can lie."""
-    residuals = fit.problem.residuals
-    above = rows @ w - (0.0 if residuals.offset is None else residuals.offset)
-    if residuals.scale is not None:
-        scale = residuals.scale.predict(fit.problem.X)
-        above = above / scale ** (fit.problem.statistic.scale or 0)
     assert fit.reference is not None
-    return np.asarray(above < rows @ fit.reference - 1e-9)
+    return np.asarray(_above(fit.problem, w, rows, fit.reference) < -1e-9)
+
+
+def _above(problem: Problem, w: FloatArray, rows: FloatArray, reference: FloatArray) -> FloatArray:
+    """How far fitted values lie above the reference level, in the units of residuals."""
+    residuals = problem.residuals
+    if residuals.offset is None and residuals.scale is None:
+        return np.asarray(rows @ (w - reference))
+    found = rows @ w - (0.0 if residuals.offset is None else residuals.offset)
+    if residuals.scale is not None:
+        found = found / residuals.scale.predict(problem.X) ** (problem.statistic.scale or 0)
+    return np.asarray(found - rows @ reference)
 
 
 def _is_many(tuples: TupleSet) -> bool:

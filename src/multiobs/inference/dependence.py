@@ -30,7 +30,7 @@ from multiobs._check.labelling import codes as group_codes
 from multiobs._types import FloatArray, IntArray
 from multiobs.inference.gradient import Gradient
 from multiobs.inference.influence import contributions, influences, row_scores
-from multiobs.inference.meat import Meat, positive_part
+from multiobs.inference.meat import Meat
 
 LARGEST_SCALE = 2.0  # of the correction of influences to the V of independent rows
 COSINES, POWER = 0.4, 2 / 3  # how many of them n rows allow, at a good balance of size and power
@@ -94,7 +94,7 @@ class Clusters(Dependence):
 
     def variance(self, found: Meat, gradient: Gradient) -> FloatArray:
         u = influences(row_scores(found, gradient.tuples), gradient.tuples).rows
-        alone, known = u.T @ u, positive_part(found.variance())
+        alone, known = u.T @ u, found.usable_variance()
         rank = max(int(np.linalg.matrix_rank(alone, hermitian=True)), 1)
         scale = float(np.trace(np.linalg.pinv(alone, hermitian=True) @ known)) / rank
         return self.outer(u) * float(np.clip(scale, 1.0 / LARGEST_SCALE, LARGEST_SCALE))
