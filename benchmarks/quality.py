@@ -2,19 +2,23 @@
 
     python -m benchmarks.quality [--trials 50] [--rows 1000] [--out DIR]
                                  [--set variance ucb8 ucb2 minvar gini third wide tuning final]
-                                 [--only "residual, spline" ...] [--suffix _close]
+                                 [--only "residual, spline" ...] [--again default ...]
+                                 [--suffix _close]
 
 Medians over trials of the mean squared error to the truth, all methods on the same rows; ratios
 are taken in one run.  Beside each ratio of two medians stands its bootstrap standard error in per
 cent of it: with 50 trials two equally good methods can differ by a fifth.  Writes
-``quality_SET.json``, ``.csv`` and ``.txt`` to the directory.  ``--only`` leaves out the other
-competitors, for many trials against close ones.  "tuning" and "final" are the two halves of
+``quality_SET.csv`` and ``.txt`` to the directory.  Errors go to ``quality_SET.jsonl`` trial by
+trial: a run resumes where the last one stopped, and ``--again`` names methods whose errors there
+are of older code.  ``--only`` leaves out the other competitors, for many trials against close
+ones.  "tuning" and "final" are the two halves of
 :mod:`benchmarks.harder_laws`; the first was looked at while defaults were chosen, the second not.
 """
 
 import argparse
 import json
 import warnings
+from collections.abc import Container
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from benchmarks.harder_laws import harder_laws
+from benchmarks.peers import given, statistic_of
 from benchmarks.quality_laws import (
     Law,
     line_laws,
@@ -32,18 +37,9 @@ from benchmarks.quality_laws import (
     variance_laws,
     wide_laws,
 )
-from multiobs import MultiObservationRegressor, baselines, samplers, statistics
+from multiobs import MultiObservationRegressor, baselines, samplers
 
-
-def statistic_of(law: Law) -> statistics.Statistic:
-    if law.statistic.startswith("ucb"):
-        return statistics.ucb(float(law.statistic.removeprefix("ucb")))
-    return {
-        "minvar": statistics.minvar(4),
-        "gini": statistics.gini_mean_difference(),
-        "third": statistics.central_moment(3),
-        "variance": statistics.variance(),
-    }[law.statistic]
+ORACLE = "oracle"  # knows the mean
 
 
 def splines() -> object:
@@ -79,23 +75,13 @@ def methods(law: Law) -> dict[str, object]:
         out["local forest, projected"] = baselines.LocalPlugInRegressor(
             what, "forest", projection=line, random_state=0
         )
+    if law.statistic == "variance":
+        out[ORACLE] = LinearRegression()
     return out
 
 
-def given(law: Law, X: np.ndarray, model: object) -> object:
-    """Return what a method is given: a category as such for ours, as indicators for the others."""
-    if not law.levels:
-        return X
-    if isinstance(model, MultiObservationRegressor):
-        from pandas import DataFrame
-
-        names = [f"level {int(code):02d}" for code in X[:, -1]]
-        return DataFrame({"x": X[:, 0], "category": names})
-    return np.column_stack([X[:, :-1], X[:, -1:] == np.arange(1, law.levels)])
-
-
 def one_trial(
-    law: Law, rows: int, trial: int, only: tuple[str, ...] | None = None
+    law: Law, rows: int, trial: int, only: Container[str] | None = None
 ) -> dict[str, float]:
     """Mean squared error of every method (or of some) in one data set."""
     rng = np.random.default_rng([trial, rows])
@@ -104,19 +90,14 @@ def one_trial(
     if law.levels:  # nothing is known about a level that nobody has seen
         grid = grid[np.isin(grid[:, -1], X[:, -1])]
     truth = law.truth(grid)
+    wanted = {name: model for name, model in methods(law).items() if only is None or name in only}
     errors = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, model in methods(law).items():
-            if only is not None and name not in only:
-                continue
-            found = model.fit(given(law, X, model), y).predict(given(law, grid, model))
+        for name, model in wanted.items():
+            labels = (y - law.mean(X)) ** 2 if name == ORACLE else y
+            found = model.fit(given(law, X, model), labels).predict(given(law, grid, model))
             errors[name] = float(np.mean((found - truth) ** 2))
-    if law.statistic == "variance":
-        oracle = LinearRegression()
-        oracle.fit(given(law, X, oracle), (y - law.mean(X)) ** 2)
-        found = oracle.predict(given(law, grid, oracle))
-        errors["oracle"] = float(np.mean((found - truth) ** 2))
     return errors
 
 
@@ -187,6 +168,38 @@ def laws_of(name: str) -> list[Law]:
     return spread_laws(name) if name in ("gini", "third") else line_laws(name)
 
 
+def completed(place: Path, name: str, asked: argparse.Namespace) -> dict[str, Trials]:
+    """Errors of every method on the laws of a set: those kept at a place, and the missing ones."""
+    kept: dict[tuple[str, int, int], dict[str, float]] = {}
+    for line in place.read_text().splitlines() if place.exists() else []:
+        each = json.loads(line)  # of two lines about one error the later holds
+        kept.setdefault((each["law"], each["rows"], each["trial"]), {}).update(each["errors"])
+    results: dict[str, Trials] = {}
+    for law in laws_of(name):
+        names = [
+            each
+            for each in methods(law)
+            if asked.only is None or each in ("default", ORACLE, *asked.only)
+        ]
+        keys = [(law.name, asked.rows, trial) for trial in range(asked.trials)]
+        missing = [
+            {each for each in names if each in asked.again or each not in kept.get(key, {})}
+            for key in keys
+        ]
+        with Parallel(n_jobs=asked.workers, return_as="generator") as pool:
+            wanted = [(key, some) for key, some in zip(keys, missing, strict=True) if some]
+            found = pool(delayed(one_trial)(law, *key[1:], some) for key, some in wanted)
+            for (key, _), errors in zip(wanted, found, strict=True):
+                record = dict(zip(("law", "rows", "trial"), key, strict=True))
+                with place.open("a") as file:
+                    file.write(json.dumps({**record, "errors": errors}) + "\n")
+                kept.setdefault(key, {}).update(errors)
+        results[law.name] = {each: [kept[key][each] for key in keys] for each in names}
+        medians = (f"{k} {np.median(v):.4g}" for k, v in results[law.name].items())
+        print(f"{law.name}: " + ", ".join(medians), flush=True)
+    return results
+
+
 def main() -> None:
     sets = ["variance", "ucb8", "ucb2", "minvar", "gini", "third", "wide", "tuning", "final"]
     parser = argparse.ArgumentParser(description=__doc__)
@@ -196,38 +209,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/quality"))
     parser.add_argument("--set", nargs="*", default=sets, choices=sets)
     parser.add_argument("--only", nargs="*", help="competitors; all by default")
+    parser.add_argument("--again", nargs="*", default=[], help="methods to run even if kept")
     parser.add_argument("--suffix", default="", help="of the files' names")
-    arguments = parser.parse_args()
-    only = None if arguments.only is None else ("default", *arguments.only)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for name in arguments.set:
-        stem = f"quality_{name}{arguments.suffix}"
-        results: dict[str, Trials] = {}
-        for law in laws_of(name):
-            trials = Parallel(n_jobs=arguments.workers)(
-                delayed(one_trial)(law, arguments.rows, trial, only)
-                for trial in range(arguments.trials)
-            )
-            results[law.name] = {key: [each[key] for each in trials] for key in trials[0]}
-            medians = (f"{k} {np.median(v):.4g}" for k, v in results[law.name].items())
-            print(f"{law.name}: " + ", ".join(medians), flush=True)
-        title = (
-            f"{name}: default's error / other's error, {arguments.trials} trials, "
-            f"n = {arguments.rows}"
-        )
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    for name in asked.set:
+        stem = f"quality_{name}{asked.suffix}"
+        results = completed(asked.out / f"{stem}.jsonl", name, asked)
+        title = f"{name}: default's error / other's error, {asked.trials} trials, n = {asked.rows}"
         text = f"{title}\n{table(results)}\n"
         print("\n" + text, flush=True)
-        (arguments.out / f"{stem}.txt").write_text(text)
-        (arguments.out / f"{stem}.csv").write_text(comma_separated(results, arguments.rows))
-        rounded = {
-            law: {key: [float(f"{v:.4g}") for v in values] for key, values in row.items()}
-            for law, row in results.items()
-        }
-        (arguments.out / f"{stem}.json").write_text(
-            json.dumps(
-                {"trials": arguments.trials, "rows": arguments.rows, "errors": rounded}, indent=1
-            )
-        )
+        (asked.out / f"{stem}.txt").write_text(text)
+        (asked.out / f"{stem}.csv").write_text(comma_separated(results, asked.rows))
 
 
 if __name__ == "__main__":
