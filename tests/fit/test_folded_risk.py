@@ -8,9 +8,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from multiobs import MultiObservationRegressor, empirical_risk, samplers, statistics
+from multiobs.fit.anchor_risk import joined_risk
 from multiobs.fit.folded_risk import folded_risk, folds
 from multiobs.sums.scores import slope_of, sum_scores
 
+joined = importlib.import_module("multiobs.sums.joined")
 wide = importlib.import_module("multiobs.sums.wide")
 
 STATISTICS = {
@@ -44,19 +46,25 @@ def test_it_is_the_risk_of_the_tensors(name, kind, weighted):
     level = rng.normal(size=p) if has_level else None
     given = statistic.loss, tuples, Z, y
     known = empirical_risk(*given, weight=weight, reference=level)
-    found = folded_risk(*given, weight, level)
+    for found in (folded_risk(*given, weight, level), joined_risk(*given, weight, level)):
+        same_risk(found, known, w)
+    held = known.fixed(-1.0)
+    for way in (folded_risk, joined_risk):
+        same_risk(way(*given, weight, level, held=-1.0), held, w[1:])
+
+
+def same_risk(found, known, w):
     size = abs(known.value(w)) + np.abs(known.gradient(w)).max()
     assert_allclose(found.value(w), known.value(w), rtol=1e-9, atol=1e-9 * size)
     assert_allclose(found.gradient(w), known.gradient(w), rtol=1e-9, atol=1e-9 * size)
     assert_allclose(found.hessian(w), known.hessian(w), rtol=1e-9, atol=1e-9 * size)
-    one = np.eye(p)[0]
+    one = np.eye(w.size)[0]
     assert_allclose(found.start(one), known.start(one), rtol=1e-6)
-    held, other = known.fixed(-1.0), folded_risk(*given, weight, level, held=-1.0)
-    assert_allclose(other.gradient(w[1:]), held.gradient(w[1:]), rtol=1e-9, atol=1e-9 * size)
 
 
 @pytest.mark.parametrize("kind", ["windows", "graph"])
 def test_scores_of_rows_are_those_of_listed_tuples(kind, monkeypatch):
+    monkeypatch.setattr(joined, "PAIRS_A_PLACE", 0)
     rng = np.random.default_rng(1)
     n, p = 300, 4
     tuples = tuples_of(kind, n, rng)
@@ -69,7 +77,9 @@ def test_scores_of_rows_are_those_of_listed_tuples(kind, monkeypatch):
     assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
-def test_a_fit_is_the_same_on_both_ways(monkeypatch):
+@pytest.mark.parametrize("pairs", [0, 64])
+def test_a_fit_is_the_same_on_both_ways(pairs, monkeypatch):
+    monkeypatch.setattr(joined, "PAIRS_A_PLACE", pairs)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 3))
     y = rng.normal(size=400) * (1.5 + np.tanh(X[:, 0]))
@@ -100,3 +110,20 @@ def test_no_tensor_of_the_coefficients_is_formed():
     tracemalloc.stop()
     assert np.all(np.isfinite(errors))
     assert peak < 8 * p**4 / 20
+
+
+@pytest.mark.filterwarnings("ignore:neighbours are:UserWarning")
+@pytest.mark.filterwarnings("ignore:ucb:sklearn.exceptions.ConvergenceWarning")
+def test_nor_by_a_joint_test():
+    rng = np.random.default_rng(0)
+    n, p = 300, 60
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n)
+    model = MultiObservationRegressor("ucb", samplers.Nearest(4), transport=None)
+    model.fit(X[:100, :3], y[:100]).test_constant()  # modules are loaded once
+    model.fit(X, y)
+    tracemalloc.start()
+    found = model.test_constant()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0 <= found.p_value <= 1
+    assert peak < 8 * p**4 / 5

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from multiobs import samplers
+from multiobs import samplers, statistics
 from multiobs.scale import Serial, fit
 from multiobs.scale import runs as runs_module
 
@@ -238,7 +238,7 @@ def test_two_fits_do_not_share_a_folder(folder):
 
 SCRIPT = """
 import sys, time
-from multiobs import samplers
+from multiobs import samplers, statistics
 from multiobs.scale import Serial, fit
 
 class Slow:
@@ -270,3 +270,13 @@ def test_a_killed_driver_leaves_whole_parts_only(folder):
     found = fit(folder / "in", "x", "y", **OPTIONS, scratch=scratch)
     assert np.array_equal(found.coef_, expected.coef_)
     assert np.array_equal(found.coef_cov_, expected.coef_cov_)
+
+
+def test_tensors_of_many_columns_are_refused():
+    """Risks of parts are sums of all products of four columns: 60 columns have 13 million."""
+    from multiobs.scale.budget import refuse_tensors
+
+    refuse_tensors(statistics.variance(), 1000)
+    refuse_tensors(statistics.ucb(1.0), 56)
+    with pytest.raises(ValueError, match=r"ucb.* must have at most 56 columns by parts"):
+        refuse_tensors(statistics.ucb(1.0), 60)

@@ -1,7 +1,9 @@
 """The risk of a linear class when each anchor's tuples are put at their mean representative."""
 
 from collections.abc import Mapping
-from math import comb
+from dataclasses import replace
+from functools import partial
+from math import comb, perm
 from typing import final
 
 import numpy as np
@@ -10,9 +12,19 @@ from multiobs._types import FloatArray
 from multiobs.fit.design import Design
 from multiobs.fit.problem import Problem
 from multiobs.fit.risk import MomentRisk, Risk, SumRisk, highest_turn
-from multiobs.sums import pool, weighted_power
-from multiobs.tuples import shown
+from multiobs.statistics.losses import Loss
+from multiobs.sums import (
+    Affine,
+    Features,
+    TupleFeatures,
+    distinct,
+    pool,
+    tuple_weights,
+    weighted_power,
+)
+from multiobs.tuples import Tuples, TupleSet, shown
 
+ROWS = 1 << 16  # tuples whose kernels are formed at once
 WIDE = 12  # columns from which tensors of a third and fourth power cost more than the rows
 
 
@@ -24,12 +36,12 @@ class RowRisk(Risk):
 
     Parameters
     ----------
-    z : ndarray (n, p)
+    z : ndarray (n, p) or TupleFeatures
         Features.
     powers : mapping of int to ndarray (n,)
         Coefficients of the powers.
-    offset : ndarray (n,)
-        Added to the predictions.
+    offset : ndarray (n,), optional
+        Added to the predictions; tuples have one of their own.
 
     Examples
     --------
@@ -38,30 +50,46 @@ class RowRisk(Risk):
     (-1.0, array([0.]), array([1.]))
     """
 
-    def __init__(self, z: FloatArray, powers: Mapping[int, FloatArray], offset: FloatArray) -> None:
+    def __init__(
+        self,
+        z: FloatArray | TupleFeatures,
+        powers: Mapping[int, FloatArray],
+        offset: FloatArray | float = 0.0,
+    ) -> None:
         self._z, self._powers, self._offset = z, dict(powers), offset
+        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     @property
     def n_coefficients(self) -> int:
-        return int(self._z.shape[1])
+        return self._z.n_columns if isinstance(self._z, TupleFeatures) else int(self._z.shape[1])
 
     def value(self, w: FloatArray) -> float:
-        return float(self._derivative(w, 0).sum())
+        return float(self._total(w, 0))
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        return np.asarray(self._derivative(w, 1) @ self._z)
+        return self._total(w, 1)
 
     def hessian(self, w: FloatArray) -> FloatArray:
-        return np.asarray((self._z * self._derivative(w, 2)[:, None]).T @ self._z)
+        return self._total(w, 2)
+
+    def _total(self, w: FloatArray, order: int) -> FloatArray:
+        """Derivative of this order; the last one is kept, since solvers ask more than once."""
+        before = self._known.get(order)
+        if before is not None and np.array_equal(before[0], w):
+            return before[1]
+        found = weighted_power(self._derivative(w, order), self._z, order)
+        self._known[order] = (w.copy(), found)
+        return found
 
     def start(self, one: FloatArray | None) -> FloatArray:
         if one is None:
             return np.zeros(self.n_coefficients)
         along = np.zeros(max(self._powers) + 1)
-        here = self._z @ one
+        offset = self._at(np.zeros(one.size))
+        here = self._at(one) - offset
         for k, c in self._powers.items():
             for j in range(k + 1):
-                along[j] += comb(k, j) * float(np.sum(c * self._offset ** (k - j) * here**j))
+                along[j] += comb(k, j) * float(np.sum(c * offset ** (k - j) * here**j))
         return one * highest_turn(along)
 
     def __add__(self, other: Risk) -> Risk:
@@ -69,13 +97,62 @@ class RowRisk(Risk):
 
     def _derivative(self, w: FloatArray, order: int) -> FloatArray:
         """Derivative of that order in the prediction, at each row (n,)."""
-        r = self._offset + self._z @ w
+        r = self._at(w)
         total = np.zeros(r.size)
-        for k, c in self._powers.items():
-            if k >= order:
-                factor = float(np.prod(np.arange(k - order + 1, k + 1)))
-                total += factor * c * r ** (k - order)
+        for k in range(max(self._powers), order - 1, -1):  # Horner's way
+            total *= r
+            if k in self._powers:
+                each = self._powers[k]
+                total += each if order == 0 else perm(k, order) * each
         return total
+
+    def _at(self, w: FloatArray) -> FloatArray:
+        """Predictions of the rows, (n,)."""
+        if isinstance(self._z, TupleFeatures):
+            return self._z.forms(w)
+        return np.asarray(self._z @ w + self._offset)
+
+
+def joined_risk(
+    loss: Loss,
+    tuples: TupleSet,
+    Z: Features | Affine,
+    y: FloatArray,
+    weight: FloatArray | None,
+    level: FloatArray | None,
+    *,
+    held: float | None = None,
+) -> RowRisk:
+    """Risk of a polynomial loss over listed tuples of many features.
+
+    Parameters
+    ----------
+    loss : Loss
+        What is summed.
+    tuples : TupleSet
+        Which rows go together.
+    Z : ndarray (n, p)
+        Features of the rows.
+    y, weight : ndarray
+        Labels, and weights of the rows (n,) or None.
+    level : ndarray (p,) or None
+        Coefficients of the reference level.
+    held : float, optional
+        Value at which the last coefficient is held.
+    """
+    assert isinstance(Z, np.ndarray)
+    part = distinct(tuples if isinstance(tuples, Tuples) else tuples.listed())
+    at, powers = TupleFeatures(replace(part, weight=None), Z), dict[int, FloatArray]()
+    for first in range(0, part.count(), ROWS):
+        some = part.take(slice(first, first + ROWS))
+        Y, importance = y[some.members], tuple_weights(some, weight)
+        sums = {k: kernel(Y) for k, kernel in loss.sums}
+        if importance is not None:
+            sums = {k: values * importance for k, values in sums.items()}
+        high = np.zeros(some.count()) if level is None else TupleFeatures(some, Z).forms(level)
+        for k, values in loss.by_power(sums, partial(np.multiply, high)).items():
+            powers.setdefault(k, np.empty(part.count()))[first : first + ROWS] = values
+    return RowRisk(at if held is None else at.fixed(held), powers)
 
 
 def pooled_risk(

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from multiobs._types import BoolArray, FloatArray
-from multiobs.fit.anchor_risk import pooled_risk
+from multiobs.fit.anchor_risk import joined_risk, pooled_risk
 from multiobs.fit.design import Design
 from multiobs.fit.folded_risk import folded_risk, folds
 from multiobs.fit.problem import Problem
@@ -21,7 +21,7 @@ from multiobs.fit.risk import (
 )
 from multiobs.fit.roots import newton_root
 from multiobs.fit.solvers import Quadratic, Solution, Status, choose_solver, solve
-from multiobs.sums import Affine, Features, Lifted, Plan, plan, pool
+from multiobs.sums import Affine, Features, Lifted, Plan, few_pairs, plan, pool
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 POOL_ABOVE = 2_000_000  # tuples with features that are not affine: pooled beyond this many
@@ -124,7 +124,9 @@ def fit_linear(problem: Problem, design: Design, alpha: float) -> LinearFit:
     first = _minimised(problem, design, alpha)
     if problem.reweighting is None or not first.solution.status.success:
         return first
-    return _minimised(problem.reweighted(design.columns(problem.X) @ first.w), design, alpha)
+    problem = problem.reweighted(design.columns(problem.X) @ first.w)
+    del first  # its risk may be large
+    return _minimised(problem, design, alpha)
 
 
 def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
@@ -132,7 +134,8 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     Z = _columns(problem, design)
     reference = reference_level(statistic.loss, Z, residuals.labels)
     affine = not isinstance(Z, Lifted)
-    branches = tuple((k, plan(tuples, kernel, k, affine)) for k, kernel in statistic.loss.sums)
+    p = design.n_columns
+    branches = tuple((k, plan(tuples, kernel, k, affine, p)) for k, kernel in statistic.loss.sums)
     pooled = residuals.scale is not None or (not affine and _is_many(tuples))
     risk: Risk
     if pooled:
@@ -148,7 +151,14 @@ def _minimised(problem: Problem, design: Design, alpha: float) -> LinearFit:
     return fit if reference is None else above_level(fit, some_rows(Z))
 
 
-def risk_of(problem: Problem, design: Design, reference: FloatArray | None, pooled: bool) -> Risk:
+def risk_of(
+    problem: Problem,
+    design: Design,
+    reference: FloatArray | None,
+    pooled: bool,
+    *,
+    tensors: bool = True,
+) -> Risk:
     """Risk of a problem over a linear class; risks of parts of the tuples add.
 
     Parameters
@@ -161,10 +171,12 @@ def risk_of(problem: Problem, design: Design, reference: FloatArray | None, pool
         Coefficients of the reference level of a root-type loss.
     pooled : bool
         Whether each anchor's tuples are put at their mean representative.
+    tensors : bool
+        Whether the risk must be one of tensors, which add up over parts of the tuples.
     """
     if pooled:
-        return pooled_risk(problem, design, reference)
-    return _risk(problem, design, _columns(problem, design), reference)
+        return pooled_risk(problem, design, reference, tensors=tensors)
+    return _risk(problem, design, _columns(problem, design), reference, tensors=tensors)
 
 
 def with_ridge(risk: Risk, design: Design, strength: float) -> Risk:
@@ -318,7 +330,8 @@ def _risk(
     columns = problem.features(design) if located else Z
     given = problem.statistic.loss, problem.tuples, columns, problem.residuals.labels
     if not tensors and level is not None and folds(problem.statistic.loss, columns, level):
-        return folded_risk(*given, problem.weight, level, held=-1.0 if located else None)
+        way, held = joined_risk if few_pairs(problem.tuples) else folded_risk, -1.0
+        return way(*given, problem.weight, level, held=held if located else None)
     found = risk_of_loss(*given, weight=problem.weight, reference=level, limit=problem.limit)
     return found.fixed(-1.0) if located else found
 

@@ -174,7 +174,10 @@ class Newton(Solver):
         )
         w: FloatArray = np.asarray(result.x, dtype=np.float64)
         for _ in range(3):  # Newton's last digits, where the trust region stops early
-            step = np.linalg.lstsq(hessian(w), -risk.gradient(w), rcond=None)[0]
+            curvature, slope = hessian(w), risk.gradient(w)
+            if not (np.all(np.isfinite(curvature)) and np.all(np.isfinite(slope))):
+                break  # fell without end: LAPACK would print a complaint
+            step = np.linalg.lstsq(curvature, -slope, rcond=None)[0]
             trial = w + step
             better = np.max(np.abs(risk.gradient(trial))) < np.max(np.abs(risk.gradient(w)))
             if not better:

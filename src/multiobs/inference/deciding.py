@@ -18,7 +18,7 @@ from multiobs._types import FloatArray, IntArray
 
 FEW = 1.5  # rows with equal shares: with fewer, one has four fifths of the variance
 NAMED = 3  # rows in a warning
-CHUNK = 2**22  # numbers in a temporary array
+CHUNK = 2**19  # numbers in a temporary array
 
 
 @final

@@ -129,10 +129,11 @@ class Inference:
         z = self._jacobian() if z is None else z
         if self.dependence is not None or z.shape[0] == 0:
             return None
-        directions, shares = z @ self.covariance.bread, self.covariance.shares
+        shares = self.covariance.shares
         if shares is None:
-            directions = directions[:: -(-z.shape[0] // LOOKED_AT)]
-        else:
+            z = z[:: -(-z.shape[0] // LOOKED_AT)]
+        directions = z @ self.covariance.bread
+        if shares is not None:
             uneven = shares.effective(directions) < FEW * self.fit.problem.tuples.arity
             directions = directions[uneven]
         if self.by_parts or directions.shape[0] == 0:

@@ -27,6 +27,8 @@ class TestResult:
         Probability of an F as large under the hypothesis.
     few_rows : RowInfluence or None
         Rows that decide the test, where they are too few to be told from chance.
+    name : str
+        What a chi-squared test is called.
 
     Examples
     --------
@@ -44,11 +46,12 @@ class TestResult:
     df_denom: float
     p_value: float
     few_rows: RowInfluence | None = field(default=None, repr=False, compare=False)
+    name: str = field(default="Score test", repr=False, compare=False)
 
     def __str__(self) -> str:
         found = f"F({self.df_num}, {self.df_denom:.1f}) = {self.statistic:.3f}"
         if not np.isfinite(self.df_denom):
-            found = f"Score test: chi2({self.df_num}) = {self.statistic * self.df_num:.3f}"
+            found = f"{self.name}: chi2({self.df_num}) = {self.statistic * self.df_num:.3f}"
         return f"H0: {self.hypothesis}. {found}, p = {self.p_value:.4g}"
 
 
@@ -79,7 +82,7 @@ def wald(
     rank = max(int(np.linalg.matrix_rank(inner, tol=1e-10, hermitian=True)), 1)
     inverse = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
     value = float(scaled @ inverse @ scaled) / rank
-    return TestResult(what, value, rank, df, float(special.fdtrc(rank, df, max(value, 0.0))))
+    return TestResult(what, value, rank, df, _chance(value, rank, df), name="Wald test")
 
 
 def hotelling(value: float, h: int, df: float, what: str) -> TestResult:
@@ -104,8 +107,15 @@ def hotelling(value: float, h: int, df: float, what: str) -> TestResult:
     left = df - h + 1.0
     if left < 1.0:
         return TestResult(what, np.nan, h, np.nan, np.nan)
-    F = value * left / (df * h)
-    return TestResult(what, F, h, left, float(special.fdtrc(h, left, max(F, 0.0))))
+    F = value / h * (left / df if np.isfinite(df) else 1.0)
+    return TestResult(what, F, h, left, _chance(F, h, left))
+
+
+def _chance(F: float, h: int, df: float) -> float:
+    """Probability of an F as large; h F is chi-squared where degrees of freedom are infinite."""
+    F = F if np.isnan(F) else max(F, 0.0)
+    found = special.fdtrc(h, df, F) if np.isfinite(df) else special.chdtrc(h, h * F)
+    return float(found) if not np.isnan(df) else np.nan
 
 
 def varying_directions(Z: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from multiobs.inference.deciding import NAMED, RowInfluence, influence_of
 from multiobs.inference.dependence import Dependence
 from multiobs.inference.hypotheses import TestResult, hotelling
 from multiobs.inference.influence import influences, row_scores
-from multiobs.inference.meat import positive_part
 from multiobs.inference.sandwich import gradient_of, hessian_of, inverse_of
 from multiobs.inference.score_variance import (
     curvature_under_hypothesis,
@@ -66,7 +65,7 @@ def score_test(
     if dependence is None:
         V = variance_under_hypothesis(fit.problem, gradient, found)
     else:
-        V = positive_part(dependence.variance(found, gradient))
+        V = dependence.variance(found, gradient)
     curvature = curvature_under_hypothesis(fit.problem, gradient, hessian_of(fit.risk, w))
     side = R @ inverse_of(curvature)
     gap, spread = side @ fit.risk.gradient(w), side @ V @ side.T
@@ -99,7 +98,7 @@ def weighed_under(fit: LinearFit, w: FloatArray) -> LinearFit:
     a true hypothesis is rejected too often.
     """
     problem = fit.problem.reweighted(fit.design.columns(fit.problem.X) @ w)
-    risk = risk_of(problem, fit.design, fit.reference, fit.pooled)
+    risk = risk_of(problem, fit.design, fit.reference, fit.pooled, tensors=False)
     return replace(fit, problem=problem, risk=risk)
 
 
@@ -134,7 +133,7 @@ def at_one_level(fit: LinearFit, w: FloatArray) -> LinearFit:
     if float(above.min()) < NEAREST * float(above.mean()):
         return fit
     reference = level / middle * w  # the same number at all rows
-    risk = risk_of(problem, fit.design, reference, fit.pooled)
+    risk = risk_of(problem, fit.design, reference, fit.pooled, tensors=False)
     return replace(fit, risk=risk, reference=reference)
 
 

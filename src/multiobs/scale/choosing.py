@@ -11,6 +11,7 @@ from multiobs._types import FloatArray
 from multiobs.auto import Prepared, Request, choose, prepare
 from multiobs.fit import Design, Problem, make_design, many_tuples, reference_level
 from multiobs.samplers import Reach, Sampler
+from multiobs.scale.budget import refuse_tensors
 from multiobs.scale.columns import ReadRows
 from multiobs.scale.recipe import Encoding, Recipe, tabulated
 from multiobs.transport import Piloted, fit_pilot, fit_scale_pilot
@@ -129,6 +130,7 @@ def choose_recipe(wanted: ScaleRequest, sample: Sample, encoding: Encoding | Non
             "Adjacent or Nearby for standard errors by parts"
         )
     design = _design(wanted, sample, X)
+    refuse_tensors(statistic, design.n_columns)
     problem = ready.problem
     weighing = problem.reweighting
     choice = choose(statistic, request.sampler, request.transport, rows.x)

@@ -11,6 +11,7 @@ from multiobs.auto import choose
 from multiobs.fit import Design, LabelUnits, Problem, Reweighting, label_units, make_design
 from multiobs.fit import reference_level as level_of
 from multiobs.samplers import Leaves
+from multiobs.scale.budget import refuse_tensors
 from multiobs.scale.choosing import Sample, ScaleRequest
 from multiobs.scale.columns import ReadRows
 from multiobs.scale.forest import Forest, fold_of, grow, one_leaf
@@ -212,6 +213,8 @@ def choose_leaves(
     choice = choose(statistic, "auto", request.transport, rows.x)
     units = label_units(statistic, labels, request.may_shift, rows.weight)
     inward = units.inward(labels)
+    design = _design(wanted, sample, X)
+    refuse_tensors(statistic, design.n_columns)
     pilots: tuple[tuple[Piloted, ...], ...] = ()
     if choice.transport is not None:
         pilots = tuple(_pilots(X, inward, rows.weight, fold != each) for each in range(2))
@@ -222,9 +225,7 @@ def choose_leaves(
             X, inward, fold, arity=statistic.arity, total=sample.total, keys=keys, most=most,
             seed=wanted.seed,
         )  # fmt: skip
-    bare = LeafRecipe(
-        statistic, units, _design(wanted, sample, X), pilots, forest, (), None, None, None, encoding
-    )
+    bare = LeafRecipe(statistic, units, design, pilots, forest, (), None, None, None, encoding)
     moved = bare.moved(X, rows.y, fold)
     codes = forest.codes(X, fold, rows.key)
     sizes = forest.sizes

@@ -15,6 +15,7 @@ from multiobs.sums.contraction import (
 )
 from multiobs.sums.features import Affine, Features, Lifted
 from multiobs.sums.folding import added, folded
+from multiobs.sums.joined import TupleFeatures, distinct, few_pairs
 from multiobs.sums.pooling import Pooled, pool
 from multiobs.sums.wide import many_features
 
@@ -26,12 +27,15 @@ __all__ = [
     "Lifted",
     "Plan",
     "Pooled",
+    "TupleFeatures",
     "added",
     "contract",
     "contract_all",
+    "distinct",
     "doors",
     "enumerate_tuples",
     "features_of",
+    "few_pairs",
     "folded",
     "leaf_pairs",
     "leaves",

@@ -22,12 +22,13 @@ from multiobs.statistics.kernels import (
     refuse_no_kernel,
     same_category,
 )
-from multiobs.sums import moments
+from multiobs.sums import moments, wide
 from multiobs.sums.doors import read_rows, refuse_no_tuples
-from multiobs.sums.features import Affine, Features, Lifted, split_constants
+from multiobs.sums.features import Affine, Features, Lifted, n_columns, split_constants
+from multiobs.sums.joined import ENTRIES, TupleFeatures, few_pairs
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
 from multiobs.sums.programs import running_sums
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows, shown
+from multiobs.tuples import CHUNK, Graph, Tuples, TupleSet, Windows, shown
 
 __all__ = [
     "LIMIT",
@@ -86,7 +87,9 @@ class Plan:
         return f"{self.branch} ({shown(self.tuples)} tuples): {self.reason}"
 
 
-def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> Plan:
+def plan(
+    tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True, features: int = 1
+) -> Plan:
     """Say how ``contract`` forms the sum of this kernel over these tuples.
 
     Parameters
@@ -99,6 +102,8 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
         The power of the features.
     affine : bool
         Whether the representative's features are the mean of the members' features.
+    features : int
+        How many features there are: with many of them a list of few tuples is faster.
 
     Returns
     -------
@@ -114,8 +119,9 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     rank tree (8.325e+17 tuples): order statistics of windows need ranks, not tuples
     """
     _refuse_other_kinds(tuples, kernel)
-    if type(k) is not int or type(affine) is not bool or k < 0:
-        k = _check.integer("k", k, low=0)
+    counts = type(k) is int and type(features) is int and min(k, features) >= 0
+    if not counts or type(affine) is not bool:
+        k, features = _check.integer("k", k, low=0), _check.integer("features", features, low=0)
         _check.flags(affine=affine)
     count = tuples.count()
     if isinstance(tuples, Tuples):
@@ -126,6 +132,8 @@ def plan(tuples: TupleSet, kernel: Kernel, k: int = 1, affine: bool = True) -> P
     few = FEW if compiled else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
+    if features > wide.WIDE and k <= 2 and few_pairs(tuples):
+        return Plan("list", count, "many features meet a list of the rows that share a tuple")
     if isinstance(kernel, Monomials) and kernel.arity <= moments.MOST_OBSERVATIONS:
         assert isinstance(tuples, Windows | Graph)
         many = kernel.arity > SAFE_OBSERVATIONS and count <= CROWDED
@@ -233,8 +241,9 @@ def contract_all(
     labels = y[:, None] if y.ndim == 1 else y
     affine = not isinstance(Z, Lifted)
     wanted = [(k, kernel) for k, kernel in enumerate(kernels) if kernel is not None]
+    p = n_columns(Z)
     chosen: dict[int, Branch] = {
-        k: branch or plan(tuples, kernel, k, affine).branch for k, kernel in wanted
+        k: branch or plan(tuples, kernel, k, affine, p).branch for k, kernel in wanted
     }
     if isinstance(Z, Affine) and ("list" in chosen.values() or not isinstance(tuples, Windows)):
         Z = Z.columns()
@@ -295,7 +304,7 @@ def tuple_weights(part: Tuples, weight: FloatArray | None) -> FloatArray | None:
     return product_of_rows if part.weight is None else product_of_rows * part.weight
 
 
-def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT) -> Iterator[Tuples]:
+def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT, size: int = CHUNK) -> Iterator[Tuples]:
     """List the tuples in chunks, with a progress bar on a terminal; refuse past the limit."""
     total = tuples.count()
     if total > limit:
@@ -304,7 +313,7 @@ def enumerate_tuples(tuples: TupleSet, limit: int = LIMIT) -> Iterator[Tuples]:
             "windows (a smaller epsilon or fewer neighbours), use SlidingWindow, take a random "
             "subset with max_tuples, or raise the limit"
         )
-    return progress(tuples.chunks(), total, "tuples", lambda part: part.count())
+    return progress(tuples.chunks(size), total, "tuples", lambda part: part.count())
 
 
 def _enumerated(
@@ -316,8 +325,9 @@ def _enumerated(
     limit: int,
 ) -> list[FloatArray]:
     totals: list[FloatArray | None] = [None] * len(kernels)
-    for part in enumerate_tuples(tuples, limit):
-        z = features_of(part, Z)
+    many = n_columns(Z) > wide.WIDE and max(k for k, _ in kernels) <= 2
+    for part in enumerate_tuples(tuples, limit, ENTRIES if many else CHUNK):
+        z = TupleFeatures(part, Z) if many and isinstance(Z, np.ndarray) else features_of(part, Z)
         Y = y[part.members]
         w = tuple_weights(part, weight)
         for i, (k, kernel) in enumerate(kernels):
@@ -331,10 +341,12 @@ def _enumerated(
     return [each for each in totals if each is not None]
 
 
-def weighted_power(values: FloatArray, z: FloatArray, k: int) -> FloatArray:
+def weighted_power(values: FloatArray, z: FloatArray | TupleFeatures, k: int) -> FloatArray:
     """Return Σ_t v_t z_t^{⊗k} for listed values (t,) and features (t, p)."""
     if k == 0:
         return np.asarray(values.sum())
+    if isinstance(z, TupleFeatures):
+        return z.total(values) if k == 1 else z.gram(values)
     if k == 1:
         return np.asarray(values @ z)
     if k == 2:

@@ -11,6 +11,8 @@ from multiobs.native.window_sums import window_sums
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 OVERLAPS = 20_000_000  # pairs of overlapping tuples or anchors that are kept
+AT_ONCE = 1 << 18  # numbers of places in a temporary array
+COLUMNS = 8  # taken at once, however many places there are
 
 
 class Overlap(Protocol):
@@ -117,10 +119,14 @@ def neighbour_sums(tuples: TupleSet, values: FloatArray) -> FloatArray:
     """
     n = tuples.n_rows
     if isinstance(tuples, Windows):
-        here = values[tuples.order]
-        around = _band(tuples).spread(here) - here
-        out = np.zeros((n, values.shape[1]))
-        np.add.at(out, tuples.order, around)
+        band, out = _band(tuples), np.empty((n, values.shape[1]))
+        few = max(COLUMNS, AT_ONCE // max(1, tuples.order.size))  # columns, for a row may recur
+        for first in range(0, values.shape[1], few):
+            here = values[tuples.order, first : first + few]
+            around = band.spread(here)
+            around -= here
+            for c in range(around.shape[1]):
+                out[:, first + c] = np.bincount(tuples.order, around[:, c], minlength=n)
         return out
     if isinstance(tuples, Graph):
         near = _adjacency(tuples)

@@ -21,6 +21,7 @@ from multiobs.sums.contraction import (
     representatives,
     tuple_weights,
 )
+from multiobs.sums.overlaps import AT_ONCE, COLUMNS
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows
 
 
@@ -86,12 +87,41 @@ def pool(
         return _positive(representatives(tuples, X), total, values, tuples.members[:, 0])
     assert isinstance(tuples, Windows | Graph)
     labels = y[:, None] if y.ndim == 1 else y
-    anchors = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
-    n, d = anchors.size, X.shape[1]
-    middle = X.mean(axis=0)  # x far from zero would spoil the sums below
-    U = X - middle
-    total, x_sum = np.zeros(n), np.zeros((n, d))
-    sums = np.zeros((n, len(kernels)))
+    places = tuples.order if isinstance(tuples, Windows) else np.arange(tuples.n_rows)
+    recurring = places.size > tuples.n_rows  # rows, in the leaves of several trees
+    anchors = np.arange(tuples.n_rows) if recurring else places
+    d, middle = X.shape[1], X.mean(axis=0)  # x far from zero would spoil the sums below
+    few = max(COLUMNS, AT_ONCE // max(1, places.size))  # columns at once
+    ties = _ties(tuples, X, few) if isinstance(tuples, Windows) else None
+    total, x_sum, sums = np.empty(0), np.empty((anchors.size, d)), np.empty((0, 0))
+    for first in range(0, max(d, 1), few):
+        some = slice(first, min(first + few, d))
+        rows = moments.RowValues(X[:, some] - middle[some], labels, weight)
+        found = _place_sums(tuples, () if first else kernels, rows, places, limit)
+        if ties is not None:
+            found = _alike_in_ties(found, ties)
+        if recurring:
+            n = tuples.n_rows
+            found = np.stack([np.bincount(places, each, n) for each in found.T], axis=1)
+        total, x_sum[:, some], more = np.split(found, [1, 1 + rows.U.shape[1]], axis=1)
+        sums = sums if first else more
+    total = total[:, 0]
+    safe = np.where(total > 0, total, 1.0)
+    x = middle + x_sum / (safe * tuples.arity)[:, None]
+    return _positive(x, total, sums / safe[:, None], anchors)
+
+
+def _place_sums(
+    tuples: Windows | Graph,
+    kernels: Sequence[Kernel],
+    rows: moments.RowValues,
+    places: IntArray,
+    limit: int,
+) -> FloatArray:
+    """Sums over the tuples of each place: their weight, features and kernels, (n, 1 + d + q)."""
+    n, d, labels, weight = places.size, rows.U.shape[1], rows.y, rows.weight
+    out = np.zeros((n, 1 + d + len(kernels)))
+    sums = out[:, 1 + d :]
     known = ((i, kernel.polynomial) for i, kernel in enumerate(kernels))
     quick = [(i, polynomial) for i, polynomial in known if polynomial is not None]
     for shift in (True, False):  # shift-invariant kernels are measured from a local level
@@ -101,22 +131,23 @@ def pool(
             tasks = [(constant(1.0, tuples.arity, labels.shape[1]), 1), *tasks]
         if not tasks:
             continue
-        evaluator = moments.Evaluator(tasks, moments.RowValues(U, labels, weight))
+        evaluator = moments.Evaluator(tasks, rows)
         first = 0
         for chunk in evaluator.chunks(tuples):
             part = slice(first, first + chunk.anchors.size)
             first = part.stop
             found = [evaluator.anchor_sums(chunk, kernel, degree) for kernel, degree in tasks]
             if shift:
-                total[part] = found[0][0]
+                out[part, 0] = found[0][0]
                 # coefficients of exp(ζ·Σu): monomials of degree one come right after the constant
                 where = series.position(d, 1)
                 for c in range(d):
                     alpha = tuple(int(v == c) for v in range(d))
-                    x_sum[part, c] = found[0][where[alpha]]
+                    out[part, 1 + c] = found[0][where[alpha]]
                 found = found[1:]
             for (i, _), sum_of in zip(group, found, strict=True):
                 sums[part, i] = sum_of[0]
+    y = labels[:, 0] if labels.shape[1] == 1 else labels
     for i, kernel in enumerate(kernels):
         if kernel.polynomial is not None:
             continue
@@ -124,38 +155,26 @@ def pool(
         if ranked is not None and plan(tuples, kernel, 0).branch == "rank tree":
             sums[:, i] = _ranked_means(tuples, ranked, labels[:, 0], weight)
         else:
-            sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, anchors, limit)
-    if isinstance(tuples, Windows):
-        total, x_sum, sums = _alike_in_ties(tuples, X, (total, x_sum, sums))
-    if n > tuples.n_rows:  # a row recurs, in the leaves of several trees
-        each = np.column_stack([total, x_sum, sums])
-        merged = np.zeros((tuples.n_rows, each.shape[1]))
-        for c in range(each.shape[1]):
-            merged[:, c] = np.bincount(anchors, each[:, c], tuples.n_rows)
-        total, x_sum, sums = merged[:, 0], merged[:, 1 : d + 1], merged[:, d + 1 :]
-        anchors = np.arange(tuples.n_rows)
-    safe = np.where(total > 0, total, 1.0)
-    x = middle + x_sum / (safe * tuples.arity)[:, None]
-    return _positive(x, total, sums / safe[:, None], anchors)
+            sums[:, i] = _enumerated_sums(tuples, kernel, y, weight, places, limit)
+    return out
 
 
-def _alike_in_ties(
-    windows: Windows, X: FloatArray, sums: tuple[FloatArray, FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _ties(windows: Windows, X: FloatArray, few: int) -> IntArray | None:
+    """First places of runs with the same x and the same window, or None if all are alone."""
+    new = np.asarray(windows.stop[1:] != windows.stop[:-1])
+    for first in range(0, X.shape[1], few):
+        x = X[windows.order, first : first + few]
+        new |= np.any(x[1:] != x[:-1], axis=1)
+    return None if np.all(new) else np.flatnonzero(np.concatenate([[True], new]))
+
+
+def _alike_in_ties(sums: FloatArray, first: IntArray) -> FloatArray:
     """Spread sums of anchors evenly over those with the same x and the same window.
 
     Which of them a tuple is anchored at is only a matter of the order of the rows.
     """
-    x = X[windows.order]
-    new = np.any(x[1:] != x[:-1], axis=1) | (windows.stop[1:] != windows.stop[:-1])
-    if np.all(new):
-        return sums
-    first = np.flatnonzero(np.concatenate([[True], new]))
-    size = np.diff(first, append=x.shape[0])
-    total, x_sum, values = (
-        np.repeat((np.add.reduceat(each, first, axis=0).T / size).T, size, axis=0) for each in sums
-    )
-    return total, x_sum, values
+    size = np.diff(first, append=sums.shape[0])
+    return np.repeat(np.add.reduceat(sums, first, axis=0) / size[:, None], size, axis=0)
 
 
 def _ranked_means(

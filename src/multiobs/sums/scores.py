@@ -28,9 +28,11 @@ from multiobs.sums.contraction import (
     split_constants,
     tuple_weights,
 )
+from multiobs.sums.features import n_columns
 from multiobs.sums.folding import folded
+from multiobs.sums.joined import ENTRIES, TupleFeatures
 from multiobs.sums.passes import Summed, in_few_passes
-from multiobs.tuples import Graph, Tuples, TupleSet, Windows
+from multiobs.tuples import CHUNK, Graph, Tuples, TupleSet, Windows
 
 PRODUCTS_A_TUPLE = 8  # of two series, in the time that it takes to list a tuple
 
@@ -144,7 +146,12 @@ def sum_scores(
             total += _running_scores(split.summed, Z, y, weight, by_anchor)
     if slope.loss is not None or split.listed:
         listed = Slope(tuple(split.listed), slope.loss)
-        for part in enumerate_tuples(tuples, limit):
+        size = ENTRIES if n_columns(Z) > wide.WIDE else CHUNK
+        for part in enumerate_tuples(tuples, limit, size):
+            if isinstance(Z, np.ndarray) and wide.many_features(Z):
+                at = TupleFeatures(part, Z)
+                total += at.by_row(_slopes(listed, part, at, y, w, weight), by_anchor)
+                continue
             s = tuple_scores(listed, part, Z, y, w, weight)
             for a in range(1 if by_anchor else part.arity):
                 for c in range(p):
@@ -164,17 +171,28 @@ def tuple_scores(
 ) -> FloatArray:
     """Scores s_t (t, p) of listed tuples."""
     z = features_of(part, Z)
+    return _slopes(slope, part, z, y, w, weight)[:, None] * z
+
+
+def _slopes(
+    slope: Slope,
+    part: Tuples,
+    z: FloatArray | TupleFeatures,
+    y: FloatArray,
+    w: FloatArray,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Weighted derivative of the loss (t,) at listed tuples of these features."""
     Y = y[part.members]
-    found = np.zeros(part.count()) if slope.loss is None else slope.loss.gradient(z @ w, Y)
+    at = z.forms if isinstance(z, TupleFeatures) else z.__matmul__
+    found = np.zeros(part.count()) if slope.loss is None else slope.loss.gradient(at(w), Y)
     for term in slope.terms:
         value = term.kernel(Y)
         for form in term.forms:
-            value = value * (z @ form)
+            value = value * at(form)
         found += value
     importance = tuple_weights(part, weight)
-    if importance is not None:
-        found = found * importance
-    return found[:, None] * z
+    return found if importance is None else found * importance
 
 
 @final
@@ -206,7 +224,10 @@ def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) 
     for term in terms:
         kernel = term.kernel
         polynomial, even, ranked = kernel.polynomial, kernel.among_equals, kernel.ranked
-        if plan(tuples, kernel, term.degree, affine).branch == "list" or not affine:
+        # scores of any degree are vectors
+        many = n_columns(Z) > wide.WIDE
+        k = min(term.degree, 2) if many else term.degree
+        if plan(tuples, kernel, k, affine, n_columns(Z)).branch == "list" or not affine:
             found.listed.append(term)
         elif polynomial is not None:
             found.summed.append(Summed(polynomial, term.forms, tuples))

@@ -40,13 +40,14 @@ def position(p: int, degree: int) -> dict[Index, int]:
 @cache
 def products(p: int, degree: int) -> tuple[tuple[int, int, int], ...]:
     """Pairs of coefficients that survive truncation, and the coefficient they add to."""
-    where = position(p, degree)
+    where, every = position(p, degree), monomials(p, degree)
+    # monomials come by degree: those that a given one survives with come first
+    first = [sum(sum(alpha) <= most for alpha in every) for most in range(degree + 1)]
     out = []
-    for i, alpha in enumerate(monomials(p, degree)):
-        for j, beta in enumerate(monomials(p, degree)):
+    for i, alpha in enumerate(every):
+        for j, beta in enumerate(every[: first[degree - sum(alpha)]]):
             gamma = tuple(a + b for a, b in zip(alpha, beta, strict=True))
-            if gamma in where:
-                out.append((i, j, where[gamma]))
+            out.append((i, j, where[gamma]))
     return tuple(out)
 
 

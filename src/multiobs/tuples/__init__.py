@@ -7,6 +7,7 @@ from multiobs.tuples.counting import (
 )
 from multiobs.tuples.graph import Graph
 from multiobs.tuples.shapes import (
+    CHUNK,
     Anchored,
     Tuples,
     TupleSet,
@@ -26,6 +27,7 @@ from multiobs.tuples.sorting import (
 )
 
 __all__ = [
+    "CHUNK",
     "Anchored",
     "Graph",
     "TupleSet",
