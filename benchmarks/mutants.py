@@ -92,9 +92,9 @@ MUTANTS = [
     ),
     Mutant("sums/contraction.py", "kernel(Y) * w", "kernel(Y)", CONTRACT),
     Mutant("sums/pooling.py", "(safe * tuples.arity)", "(safe)", "sums/test_pooling.py"),
-    Mutant("sums/pooling.py", "if n > tuples.n_rows:", "if False:", "sums/test_pooling.py"),
+    Mutant("sums/pooling.py", "if recurring:", "if False:", "sums/test_pooling.py"),
     Mutant(
-        "sums/scores.py", "found = found * importance", "pass", "sums/test_row_scores.py " + MEAT
+        "sums/scores.py", "else found * importance", "else found", "sums/test_row_scores.py " + MEAT
     ),
     Mutant("sums/scores.py", "1 if by_anchor else part.arity", "1", "sums/test_row_scores.py"),
     Mutant("sums/series.py", "factorial(", "(lambda a: 1)(", CONTRACT),
@@ -111,7 +111,7 @@ MUTANTS = [
         "np.repeat(size, size) >= rows",
         "samplers/test_ties.py samplers/test_samplers.py",
     ),
-    Mutant("fit/anchor_risk.py", "self._offset + self._z @ w", "self._z @ w", "fit/test_risk.py"),
+    Mutant("fit/anchor_risk.py", "self._z @ w + self._offset", "self._z @ w", "fit/test_risk.py"),
     Mutant("fit/risk.py", "comb(k, j) * value**j", "comb(k, j) * value", "fit/test_risk.py"),
     # scores
     Mutant("scoring/_losses.py", "- c * d * r", "+ c * d * r", SCORES),

@@ -24,7 +24,7 @@ from multiobs.statistics.kernels import (
 )
 from multiobs.sums import moments, wide
 from multiobs.sums.doors import read_rows, refuse_no_tuples
-from multiobs.sums.features import Affine, Features, Lifted, n_columns, split_constants
+from multiobs.sums.features import Affine, Features, Lifted, split_constants
 from multiobs.sums.joined import ENTRIES, TupleFeatures, few_pairs
 from multiobs.sums.order_statistics import ranked_anchor_sums, ranked_total
 from multiobs.sums.programs import running_sums
@@ -276,6 +276,13 @@ def contract_all(
         ):
             out[k] = tensor
     return out
+
+
+def n_columns(Z: Features | Affine) -> int:
+    """The number p of features, or 1 where it is not known before they are made."""
+    if isinstance(Z, Affine):
+        return int(Z.intercept) + int(Z.X.shape[1])
+    return int(Z.shape[1]) if isinstance(Z, np.ndarray) else 1
 
 
 def representatives(part: Tuples, Z: FloatArray) -> FloatArray:

@@ -81,13 +81,6 @@ class Affine:
 Features = FloatArray | Lifted
 
 
-def n_columns(Z: Features | Affine) -> int:
-    """The number p of features, or 1 where it is not known before they are made."""
-    if isinstance(Z, Affine):
-        return int(Z.intercept) + int(Z.X.shape[1])
-    return int(Z.shape[1]) if isinstance(Z, np.ndarray) else 1
-
-
 def split_constants(Z: FloatArray) -> tuple[FloatArray, dict[int, float], list[int]]:
     """Varying columns of Z, the values of the constant ones, and which columns vary."""
     columns = range(Z.shape[1])

@@ -22,13 +22,13 @@ from multiobs.sums.contraction import (
     Features,
     enumerate_tuples,
     features_of,
+    n_columns,
     plan,
     ranked_anchor_sums,
     same_label,
     split_constants,
     tuple_weights,
 )
-from multiobs.sums.features import n_columns
 from multiobs.sums.folding import folded
 from multiobs.sums.joined import ENTRIES, TupleFeatures
 from multiobs.sums.passes import Summed, in_few_passes
