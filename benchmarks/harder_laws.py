@@ -125,6 +125,26 @@ def sudden() -> list[Law]:
     ]
 
 
+def cornered() -> list[Law]:
+    """Laws whose mean jumps in two columns at once."""
+    squares = lambda X: 2.5 * np.sign((X[:, 0] - 0.37) * (X[:, 1] - 0.62))  # noqa: E731
+    corner = lambda X: 4.0 * ((X[:, 0] > 0.6) | (X[:, 1] < 0.3))  # noqa: E731
+    disc = lambda X: 4.0 * (np.hypot(X[:, 0] - 0.45, X[:, 1] - 0.5) < 0.3)  # noqa: E731
+    board = lambda X: 2.0 * np.sign(np.prod(np.sin(3 * np.pi * X[:, :2]), axis=1))  # noqa: E731
+    even = lambda X: 3.0 * np.sign(np.sin(4 * np.pi * X[:, 0]) * (X[:, 1] - 0.5))  # noqa: E731
+    slope = lambda X: 5.0 * (X[:, 0] > 0.4) * (X[:, 1] > 0.5) + 3 * X[:, 0]  # noqa: E731
+    three = lambda X: 4.0 * (X[:, 0] > 0.5) * (X[:, 1] > 0.4) + 2 * X[:, 2]  # noqa: E731
+    return [
+        law("cross of two", squares, flat_one, columns=2),
+        law("corner of two", corner, columns=2),
+        law("disc", disc, columns=2),
+        law("board", board, flat_one, columns=2),
+        law("even board", even, flat_one, columns=2),
+        law("corner and slope", slope, columns=2),
+        law("corner of three", three, columns=3),
+    ]
+
+
 def tuning() -> list[Law]:
     """Laws that choices were made on."""
     lines = pieces([0.3, 0.55, 0.8], [0.0, 4.0, -2.0, 3.0], [6.0, -8.0, 5.0, 0.0])
@@ -153,6 +173,7 @@ def tuning() -> list[Law]:
         statistic_law("minvar", "minvar, wave", first(lambda x: 1.5 * np.sin(4 * np.pi * x))),
         statistic_law("ucb8", "ucb, wave and jump", wave_and_jump),
         *sudden(),
+        *cornered(),
     ]
 
 

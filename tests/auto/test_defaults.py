@@ -39,9 +39,8 @@ def test_the_pilot_follows_steps_where_there_are_steps() -> None:
 def test_a_boosted_pilot_is_cross_fitted_and_its_folds_stay_apart() -> None:
     rng = np.random.default_rng(3)
     X = rng.uniform(size=(600, 4))
-    first, second = np.sign(np.sin(9 * X[:, 0])), np.sign(X[:, 2] - 0.4)
-    mean = 8 * first * np.sign(X[:, 1] - 0.5) + 5 * second * np.sign(X[:, 3] - 0.6)
-    y = mean + rng.normal(size=600)  # more cells than one tree can find
+    waves = np.sign(np.sin(X * [9.0, 8.0, 7.0, 6.0]))
+    y = waves @ [8.0, 6.0, 5.0, 4.0] + rng.normal(size=600)  # more cells than one tree can find
     pilot = fit_pilot(X, y, None)
     assert pilot.folds is not None
     reg = MultiObservationRegressor().fit(X, y)

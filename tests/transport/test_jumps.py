@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from multiobs.transport import jumps
+from multiobs.transport.basis import spline_axis
 from multiobs.transport.jumps import JumpPilot, optimal_breaks
 from multiobs.transport.pilots import fit_pilot
 from multiobs.transport.spline import SplinePilot
@@ -128,3 +129,53 @@ def test_outliers_offsets_and_few_values_do_no_harm(shift: float) -> None:
     assert JumpPilot().fit(np.ones((50, 1)), np.zeros(50)).predict(
         np.ones((2, 1))
     ) == pytest.approx(0)
+
+
+def _chirp(x: np.ndarray) -> np.ndarray:
+    return 2 * np.sin(20 * np.pi * x**3)
+
+
+def test_a_curve_that_bends_more_and_more_has_a_penalty_that_follows() -> None:
+    ours, one_penalty, freedom = [], [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(size=(300, 1))
+        mean = _chirp(X[:, 0])
+        y = mean + np.sqrt(0.5 + X[:, 0]) * rng.normal(size=300)
+        pilot, spline = JumpPilot().fit(X, y), SplinePilot().fit(X, y)
+        ours.append(np.mean((pilot.predict(X) - mean) ** 2))
+        one_penalty.append(np.mean((spline.predict(X) - mean) ** 2))
+        freedom.append(pilot.effective_df_ / spline.effective_df_)
+    assert np.mean(ours) < 0.8 * np.mean(one_penalty)
+    assert np.mean(freedom) < 0.8
+
+
+def test_an_adapted_penalty_is_accounted_for_in_the_noise_that_is_left() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 1))
+    one, two = np.argsort(X[:, 0])[:-1], np.argsort(X[:, 0])[1:]
+    found, expected = [], []
+    for _ in range(20):
+        noise = 0.3 * rng.normal(size=300)
+        pilot = JumpPilot().fit(X, _chirp(X[:, 0]) + noise)
+        left = _chirp(X[:, 0]) + noise - pilot.predict(X)
+        found.append(0.09 * np.mean(pilot.pair_share(X[one], X[two])))
+        expected.append(np.mean((left[one] - left[two]) ** 2) / 2)
+    assert np.mean(found) == pytest.approx(np.mean(expected), rel=0.05)
+
+
+def test_bending_and_weighted_penalty_are_integrals_of_the_second_derivative() -> None:
+    rng = np.random.default_rng(1)
+    axis = spline_axis(rng.uniform(size=200), 8)
+    w = rng.normal(size=axis.size)
+    inside = np.linspace(0.0005, 0.9995, 2000)
+    means = []
+    for low, high in zip(axis.knots[:-1], axis.knots[1:], strict=True):
+        step = 1e-4 * (high - low)
+        x = low + (high - low) * inside
+        second = sum(s * axis.function(w, x + k * step) for s, k in ((1, -1), (-2, 0), (1, 1)))
+        means.append(np.mean((second / step**2) ** 2) * axis.width**4)
+    assert axis.bending(w) == pytest.approx(np.array(means), rel=2e-2)
+    weight = rng.uniform(size=8)
+    exact = np.sum(weight * axis.bending(w) * np.diff(axis.knots) / axis.width)
+    assert w @ axis.penalty(weight) @ w == pytest.approx(exact, rel=1e-9)

@@ -1,5 +1,6 @@
 """One column of x as a piecewise polynomial basis: its knots, its values, penalised fits in it."""
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import final
 
@@ -118,13 +119,20 @@ class SplineAxis:
             np.concatenate([mass_filled, keep_w]),
         )
 
-    def penalty(self) -> FloatArray:
-        r"""Integral of the product of second derivatives, domain scaled to length one."""
+    def penalty(self, weight: FloatArray | None = None) -> FloatArray:
+        """Integral of the product of second derivatives, domain scaled to length one.
+
+        Parameters
+        ----------
+        weight : ndarray (K,), optional
+            Of each interval.
+        """
         p, order, cells = self.size, self.table.shape[1], len(self.table)
         out = np.zeros((p, p))
         if order < 4:
             return out
-        length = np.diff(self.knots) / self.width
+        scale = (np.diff(self.knots) / self.width) ** -3.0
+        scale = scale if weight is None else scale * weight
         second = 2.0 * self.table[:, :, 2]
         third = 6.0 * self.table[:, :, 3]
         base = np.arange(cells)
@@ -135,8 +143,14 @@ class SplineAxis:
                     + 0.5 * (second[:, a] * third[:, b] + third[:, a] * second[:, b])
                     + third[:, a] * third[:, b] / 3.0
                 )
-                out[base + a, base + b] += product / length**3
+                out[base + a, base + b] += product * scale
         return out
+
+    def bending(self, coefficients: FloatArray) -> FloatArray:
+        """Mean square (K,) of the second derivative in each interval."""
+        *_, second, third = self.polynomial(coefficients).T * np.array([1, 1, 2, 6])[:, None]
+        length = np.diff(self.knots) / self.width
+        return np.asarray((second**2 + second * third + third**2 / 3.0) / length**4)
 
     def function(self, coefficients: FloatArray, x: FloatArray) -> FloatArray:
         """Value at x (q,) of the function with the given B-spline coefficients."""
@@ -328,10 +342,16 @@ class SplineRows:
         self._energy = float(np.sum(weight * y * y))
         self._penalty = axis.penalty()
 
-    def alone(self) -> Smoothed:
+    def penalised(self, weight: FloatArray) -> "SplineRows":
+        """The same rows, to be smoothed with another weight (K,) of each interval's roughness."""
+        other = copy(self)
+        other._penalty = self._axis.penalty(weight)
+        return other
+
+    def alone(self, spent: float = 0.0) -> Smoothed:
         """Return the spline with the smallest GCV."""
         spectrum = Spectrum(self._gram, self._penalty, self._y.size, 2)
-        return spectrum.best(self._moment, self._energy)
+        return spectrum.best(self._moment, self._energy, spent)
 
     def beside(self, columns: FloatArray, spent: float) -> Smoothed:
         """Return the spline and free coefficients of further columns that minimise GCV together.

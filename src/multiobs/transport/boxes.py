@@ -1,9 +1,10 @@
 """Cutting several columns into boxes with a level in each: a tree that is grown, pruned, sharpened.
 
-A greedy tree takes its first cuts before it knows what the later ones will be, so they are a few
-rows off, and the rows between get boxes of their own. Given everything below a node, its best
-threshold is found again (alternating optimisation of trees, Carreira-Perpinan and Tavallali 2018),
-and boxes that are no longer worth their price are joined.
+Cuts are chosen with the best further cut of each side in view: a board of opposite signs shows in
+no single cut. Even so a tree takes its first cuts before it knows what the later ones will be, so
+they are a few rows off, and the rows between get boxes of their own. Given everything below a node,
+its best threshold is found again (alternating optimisation of trees, Carreira-Perpinan and
+Tavallali 2018), and boxes that are no longer worth their price are joined.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +16,9 @@ from multiobs._types import FloatArray, IntArray
 
 MOST_BOXES = 64  # before pruning
 SWEEPS = 4  # of thresholds
+BINS = 16  # of a column of a node, between which cuts are sought
+PAIRED = 10  # columns up to which cuts of two columns are sought together
+SEARCHED = 1000  # rows of a node that they are sought with
 
 
 @final
@@ -51,8 +55,13 @@ class Boxes:
     @property
     def count(self) -> int:
         """Boxes that can be reached."""
+        return len(self._inner()) + 1
+
+    def leaves(self) -> IntArray:
+        """Numbers of the boxes that can be reached."""
         inner = self._inner()
-        return len(inner) + 1
+        below = np.array([side[node] for node in inner for side in (self.left, self.right)])
+        return below[self.column[below] < 0] if inner else np.array([0])
 
     def _inner(self) -> list[int]:
         """Nodes with a cut, from the root down."""
@@ -84,6 +93,28 @@ class Boxes:
             if same and np.array_equal(tree.column, before.column):
                 break
         return tree._joined(X, y, weight, price)
+
+    def remainder(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> float:
+        """Sum of squares that the means of the boxes leave."""
+        box = self.of(X)
+        level, _ = box_means(box, y, weight, self.column.size)
+        return float(np.sum(weight * (y - level[box]) ** 2))
+
+    def pruned(self, X: FloatArray, y: FloatArray, weight: FloatArray, price: float) -> "Boxes":
+        """Take the cuts off that are, with all below them, not worth their price."""
+        column, box = self.column.copy(), self.of(X)
+        sums = np.stack(
+            [np.bincount(box, weight * y**power, minlength=column.size) for power in range(3)]
+        )
+        cost = sums[2] - sums[1] ** 2 / np.where(sums[0] > 0, sums[0], 1.0)
+        for node in reversed(self._inner()):
+            below = [int(self.left[node]), int(self.right[node])]
+            sums[:, node] = sums[:, below].sum(axis=1)
+            alone = sums[2, node] - sums[1, node] ** 2 / sums[0, node]
+            cost[node] = min(alone, cost[below].sum() + price)
+            if cost[node] == alone:
+                column[node] = -1
+        return replace(self, column=column)
 
     def _moved(self, node: int, X: FloatArray, y: FloatArray, weight: FloatArray) -> "Boxes":
         """Put one threshold where the boxes on its two sides leave least."""
@@ -153,17 +184,112 @@ def grown(X: FloatArray, y: FloatArray, weight: FloatArray, price: float, fewest
     fewest : int
         Rows of a box before it is sharpened.
     """
-    from sklearn.tree import DecisionTreeRegressor
+    column, threshold, left, right = [-1], [0.0], [-1], [-1]  # of each node
+    rows = [np.arange(y.size)]
+    waiting = [(best_cut(X, y, weight, price, fewest), 0)]
+    for _ in range(MOST_BOXES - 1):
+        at = max(range(len(waiting)), key=lambda i: waiting[i][0].gain)
+        cut, node = waiting.pop(at)
+        if cut.gain < price:
+            break
+        own = rows[node]
+        low = X[own, cut.column] <= cut.threshold
+        column[node], threshold[node] = cut.column, cut.threshold
+        left[node], right[node] = len(rows), len(rows) + 1
+        for part in (own[low], own[~low]):
+            waiting.append((best_cut(X[part], y[part], weight[part], price, fewest), len(rows)))
+            rows.append(part)
+            threshold.append(0.0)
+            for each in (column, left, right):
+                each.append(-1)
+    below = (np.array(side, dtype=np.int64) for side in (left, right))
+    tree = Boxes(np.array(column, dtype=np.int64), np.array(threshold), *below)
+    return tree.pruned(X, y, weight, price).sharpened(X, y, weight, price)
 
-    model = DecisionTreeRegressor(
-        max_leaf_nodes=MOST_BOXES,
-        min_samples_leaf=fewest,
-        ccp_alpha=price / y.size,
-        random_state=0,
-    )
-    tree = model.fit(X, y, sample_weight=weight).tree_
-    left = np.asarray(tree.children_left, dtype=np.int64)
-    right = np.asarray(tree.children_right, dtype=np.int64)
-    column = np.where(left >= 0, tree.feature, -1).astype(np.int64)
-    threshold = np.asarray(tree.threshold, dtype=np.float64)
-    return Boxes(column, threshold, left, right).sharpened(X, y, weight, price)
+
+@final
+@dataclass(frozen=True)
+class Cut:
+    """A cut of one column, and what it and one further cut of each side gain."""
+
+    gain: float
+    column: int
+    threshold: float
+
+
+def best_cut(X: FloatArray, y: FloatArray, weight: FloatArray, price: float, fewest: int) -> Cut:
+    """Cut of some rows that gains most together with the best further cut of each side.
+
+    A mean of opposite signs in opposite quarters shows in no single cut.  All pairs of cuts come
+    from cumulated tables of two columns, each in bins.
+
+    Parameters
+    ----------
+    X, y, weight : ndarray
+        Positions (n, d), labels (n,) and weights (n,) of the rows.
+    price : float
+        Sum of squares by which a further cut must lower the rest.
+    fewest : int
+        Rows on each side of a cut.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(400, 3))
+    >>> cut = best_cut(X, np.sign((X[:, 1] - 0.5) * (X[:, 2] - 0.5)), np.ones(400), 20.0, 6)
+    >>> cut.column, round(cut.threshold, 1)
+    (1, 0.5)
+    """
+    best = Cut(0.0, -1, 0.0)
+    if y.size < 2 * fewest:
+        return best
+    step = max(1, y.size // SEARCHED)
+    X, y, weight = X[::step], y[::step], weight[::step] * step
+    n, d = X.shape
+    # bins of equal rows; a cut lies between two values
+    edges = [_cuts_between(X[:, j]) for j in range(d)]
+    codes = np.stack([np.searchsorted(edges[j], X[:, j], side="left") for j in range(d)])
+    terms = np.stack([np.full(n, step), weight, weight * (y - np.average(y, weights=weight))])
+    for j in range(d):
+        if edges[j].size == 0:
+            continue
+        others = codes if d <= PAIRED else codes[j : j + 1]
+        table = _cumulated(codes[j], others, terms)
+        below = table[:, :, : edges[j].size]
+        gain, allowed = np.zeros(edges[j].size), np.ones(edges[j].size, dtype=bool)
+        for side in (below, table[:, :, -1:] - below):
+            whole = side[:, :1, :, -1:]
+            rest = side[..., -1:] - side
+            further = _explained(side) + _explained(rest) - _explained(whole)
+            enough = np.minimum(side[0], rest[0]) >= fewest
+            further = np.max(np.where(enough, further, 0.0), axis=(0, 2))
+            gain += _explained(whole)[0, :, 0] + np.maximum(further - price, 0.0)
+            allowed &= whole[0, 0, :, 0] >= fewest
+        at = int(np.argmax(np.where(allowed, gain, 0.0)))
+        if allowed[at] and gain[at] > best.gain:
+            best = Cut(float(gain[at]), j, float(edges[j][at]))
+    return best
+
+
+def _cumulated(code: IntArray, others: IntArray, terms: FloatArray) -> FloatArray:
+    """Sums (t, o, b, b) of terms (t, n) over rows up to one's bin (n,) and others' bins (o, n)."""
+    shape = (others.shape[0], BINS, BINS)
+    place = np.arange(shape[0])[:, None] * BINS**2 + code * BINS + others
+    sums = [
+        np.bincount(place.reshape(-1), np.tile(term, shape[0]), minlength=shape[0] * BINS**2)
+        for term in terms
+    ]
+    return np.asarray(np.reshape(sums, (len(sums), *shape)).cumsum(axis=2).cumsum(axis=3))
+
+
+def _explained(sums: FloatArray) -> FloatArray:
+    """Sum of squares that the mean explains, from (3, ...) rows, weight and weighted total."""
+    return np.asarray(sums[2] ** 2 / np.where(sums[1] > 0, sums[1], 1.0))
+
+
+def _cuts_between(x: FloatArray) -> FloatArray:
+    """Middles between adjacent values at the quantiles of x, at most BINS - 1."""
+    seen = np.sort(x)
+    at = seen[np.linspace(0, x.size, BINS + 1)[1:-1].astype(np.int64)]
+    first = np.searchsorted(seen, np.unique(at[at > seen[0]]), side="left")
+    return np.asarray((seen[first - 1] + seen[first]) / 2)

@@ -4,20 +4,22 @@ A regression tree cuts the columns into boxes.  It is grown far, since a jump in
 once shows in neither alone, and pruned back (Breiman et al. 1984): a cut must lower the sum of
 squares by :math:`4 \log n` times the variance of the noise, the price of a break in one column
 (:mod:`multiobs.transport.boxes`).
-Tree and additive spline are fitted in turn, each to what the other leaves,
+The tree is grown on what an additive spline leaves, and then both are fitted together,
 
-.. math:: a(x) = s(x) + \sum_c \alpha_c 1[x \in c].
+.. math:: a(x) = s(x) + \sum_c \alpha_c 1[x \in c],
 
-Given the cells the fit is linear in the labels, so what it takes of their noise is known.
+in turn as long as that pays.  Given the cells the fit is linear in the labels, so what it takes of
+their noise is known.
 """
 
+from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from multiobs._types import FloatArray
-from multiobs.transport.boxes import Boxes, box_means, grown
+from multiobs.transport.boxes import Boxes, grown
 from multiobs.transport.jumps import FEWEST_ROWS, PRICE
 from multiobs.transport.spline import SplinePilot
 
@@ -55,60 +57,85 @@ class CellPilot:
         spline: SplinePilot | None = None,
     ) -> Self:
         """Fit to X of shape (n, d) and y of shape (n,); a spline fitted to them may be given."""
+        if sample_weight is not None and not np.all(sample_weight > 0):
+            kept = sample_weight > 0
+            X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
         n = y.size
         weight = np.ones(n) if sample_weight is None else sample_weight * (n / sample_weight.sum())
-        self._spline = SplinePilot().fit(X, y, sample_weight) if spline is None else spline
+        spline = SplinePilot().fit(X, y, sample_weight) if spline is None else spline
         noise = noise_variance(X, y)
         price = PRICE * np.log(n) * noise
         fewest = max(FEWEST_ROWS, round(1.5 * np.log(n)))
-        smooth = self._spline.predict(X)
-        first = grown(X, y - smooth, weight, price, fewest)
-        rest = [self._left(first, X, y - smooth, weight) + price * first.count]
-        alone = grown(X, y, weight, price, fewest)
-        rest.append(self._left(alone, X, y, weight) + price * alone.count)
-        # what a spline makes of large jumps would take many turns to undo
-        self._cells = first if rest[0] <= rest[1] else alone
-        smooth = smooth if rest[0] <= rest[1] else np.zeros(n)
-        before = np.inf
-        for turn in range(TURNS):
-            if turn:
-                self._cells = grown(X, y - smooth, weight, price, fewest)
-            self.n_cells_ = self._cells.count
-            cell, count = self._cells.of(X), self._cells.column.size
-            self._level, self._size = box_means(cell, y - smooth, weight, count)
-            if self.n_cells_ == 1:
-                self._level = np.zeros(count)
-                self._spline = self._spline.again(X, y, sample_weight) if turn else self._spline
-                break
-            self._spline = self._spline.again(X, y - self._level[cell], sample_weight)
-            smooth = self._spline.predict(X)
-            self._level, _ = box_means(cell, y - smooth, weight, count)
-            after = float(np.sum(weight * (y - smooth - self._level[cell]) ** 2))
-            if before - after < noise:
-                break
-            before = after
-        self.effective_df_ = self._spline.effective_df_ + self.n_cells_ - 1.0
-        return self
 
-    @staticmethod
-    def _left(cells: Boxes, X: FloatArray, y: FloatArray, weight: FloatArray) -> float:
-        """Sum of squares that the means of the cells leave."""
-        cell = cells.of(X)
-        level, _ = box_means(cell, y, weight, cells.column.size)
-        return float(np.sum(weight * (y - level[cell]) ** 2))
+        def cells_of(smooth: FloatArray) -> tuple[Boxes, float]:
+            """Cells of what a smooth part leaves, and their cost as levels."""
+            cells = grown(X, y - smooth, weight, price, fewest)
+            return cells, cells.remainder(X, y - smooth, weight) + price * cells.count
+
+        def with_spline(cells: Boxes) -> tuple[_Joint, float]:
+            """Both fitted together; what is left, with a price for cells and degrees of freedom."""
+            joint = _Joint(cells, spline)
+            if cells.count > 1:
+                joint = _Joint(cells, SplinePilot().fit(joint.columns(X), y, sample_weight))
+            rest = np.sum(weight * (y - joint.predict(X)) ** 2)
+            free = joint.spline.effective_df_ - cells.count
+            return joint, float(rest + price * cells.count + 2.0 * noise * free)
+
+        # what a spline makes of large jumps would take many turns to undo
+        starts = cells_of(spline.predict(X)), cells_of(np.zeros(n))
+        self._joint, least = with_spline(min(starts, key=lambda start: start[1])[0])
+        for _ in range(TURNS):
+            cells = self._joint.cells
+            if cells.count == 1:
+                break
+            others, _ = cells_of(self._joint.smooth(X))
+            if np.array_equal(others.of(X), cells.of(X)):
+                break
+            joint, cost = with_spline(others)
+            if not cost < least:
+                break
+            self._joint, least = joint, cost
+        self.n_cells_ = self._joint.cells.count
+        self.effective_df_ = self._joint.spline.effective_df_
+        return self
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the fitted mean at X of shape (q, d), shape (q,)."""
-        return np.asarray(self._spline.predict(X) + self._level[self._cells.of(X)])
+        return self._joint.predict(X)
 
     def pair_share(self, X: FloatArray, others: FloatArray) -> FloatArray:
         """Share of the noise variance left in half a squared difference of residuals, (q,).
 
-        The same as :meth:`SplinePilot.pair_share`; the level of a common cell cancels.
+        The same as :meth:`SplinePilot.pair_share`, with the cells as further columns.
         """
-        one, two = self._cells.of(X), self._cells.of(others)
-        taken = 0.5 * (1.0 / self._size[one] + 1.0 / self._size[two])
-        return self._spline.pair_share(X, others) - np.where(one == two, 0.0, taken)
+        columns = self._joint.columns
+        return self._joint.spline.pair_share(columns(X), columns(others))
+
+
+@final
+@dataclass(frozen=True)
+class _Joint:
+    """Cells, and an additive spline that has an indicator of each as a further column."""
+
+    cells: Boxes
+    spline: SplinePilot
+
+    def columns(self, X: FloatArray) -> FloatArray:
+        """Positions (q, d), and an indicator of every cell but the last, if there are several."""
+        if self.cells.count == 1:
+            return X
+        leaves = self.cells.leaves()[:-1]
+        return np.hstack([X, self.cells.of(X)[:, None] == leaves])
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value of both at X (q, d)."""
+        return self.spline.predict(self.columns(X))
+
+    def smooth(self, X: FloatArray) -> FloatArray:
+        """Value of the spline alone, up to a constant."""
+        columns = self.columns(X)
+        columns[:, X.shape[1] :] = 0.0
+        return self.spline.predict(columns)
 
 
 def noise_variance(X: FloatArray, y: FloatArray) -> float:

@@ -8,8 +8,10 @@ criterion. The mean is then
 
 with s a penalised spline; breaks that the spline makes superfluous are dropped again, all of them
 where generalised cross-validation prefers the spline alone (held-out thirds of 300 rows are too
-few to see a segment of ten rows). Given the breaks the fit is linear in the labels, so what it
-takes of their noise is known.
+few to see a segment of ten rows). Where the spline takes many degrees of freedom, its penalty may
+follow the curvature: :math:`\lambda \int c(x)^{-q} s''(x)^2 dx` with c the mean of s''² nearby.
+Given the breaks and this weight the fit is linear in the labels, so what it takes of their noise is
+known.
 """
 
 from dataclasses import dataclass
@@ -26,6 +28,11 @@ SPENT = 4.0  # degrees of freedom on the place of a break, beside its coefficien
 BINS = 400  # of adjacent rows, between which breaks are sought before single rows are looked at
 MOST_SEGMENTS = 12
 FEWEST_ROWS = 6  # in a segment, or 1.5 log n: chance finds more the more rows there are
+ROUGH = 15.0  # degrees of freedom from which a spline's penalty may differ from place to place
+POWERS = (1.0, 2.0)  # of the curvature, by which the penalty is divided
+NEAR = 4.0  # intervals between knots over which the curvature is averaged
+FLATTEST = 1e-4  # of the largest squared curvature
+TURNS = 3  # of curvature and curve
 PRICE = 4.0  # of a break in units of log n: two coefficients and a place among many
 
 
@@ -64,7 +71,7 @@ class JumpPilot:
         self._basis = basis = problem.basis
         breaks = optimal_breaks(basis.unit(x), problem.y, weight)
         solved = problem.without_weak(problem.solve(breaks * basis.span + basis.low))
-        self._solved = problem.without_needless(solved)
+        self._solved = problem.adapted(problem.without_needless(solved))
         self.breaks_, self.effective_df_ = self._solved.breaks, self._solved.fit.df
         return self
 
@@ -138,13 +145,47 @@ class _Smooth:
         self.basis = _Basis(spline_axis(x, intervals_of(x.size)))
         self._rows = SplineRows(self.basis.axis, x, y, weight)
 
-    def solve(self, breaks: FloatArray, kinks: NDArray[np.bool_] | None = None) -> _Solved:
-        """Fit with these breaks; a kink at each unless said otherwise."""
+    def solve(
+        self,
+        breaks: FloatArray,
+        kinks: NDArray[np.bool_] | None = None,
+        weight: FloatArray | None = None,
+    ) -> _Solved:
+        """Fit with these breaks; a kink at each, and one penalty, unless said otherwise."""
         kinks = np.ones(breaks.size, dtype=bool) if kinks is None else kinks
+        rows = self._rows if weight is None else self._rows.penalised(weight)
+        spent = 0.0 if weight is None else SPENT
         if breaks.size == 0:
-            return _Solved(breaks, kinks, self._rows.alone())
+            return _Solved(breaks, kinks, rows.alone(spent))
         steps = self.basis.steps(breaks, kinks, self.x)
-        return _Solved(breaks, kinks, self._rows.beside(steps, SPENT * breaks.size))
+        return _Solved(breaks, kinks, rows.beside(steps, spent + SPENT * breaks.size))
+
+    def adapted(self, solved: _Solved) -> _Solved:
+        """Penalise roughness less where the curve bends more, if cross-validation wants that.
+
+        The weight of the penalty is a power of the mean square of the second derivative nearby,
+        found in turn with the curve; with the breaks that there are, and without any.
+        """
+        best = solved
+        for start in [solved, self.solve(np.empty(0))][: 1 + (solved.breaks.size > 0)]:
+            if start.fit.df - 2 * start.breaks.size < ROUGH:
+                continue
+            for power in POWERS:
+                found = start
+                for _ in range(TURNS):
+                    found = self.solve(found.breaks, found.kinks, self._bent(found.fit, power))
+                    best = found if found.fit.gcv < best.fit.gcv else best
+        return best
+
+    def _bent(self, fit: Smoothed, power: float) -> FloatArray:
+        """Weight (K,) of the roughness in each interval, their geometric mean one."""
+        axis = self.basis.axis
+        bending = axis.bending(fit.coefficients[: axis.size])
+        at = np.arange(bending.size)
+        near = np.exp(-0.5 * (np.subtract.outer(at, at) / NEAR) ** 2)
+        level = near @ bending / near.sum(axis=1)
+        level = np.log(np.maximum(level, FLATTEST * level.max()))
+        return np.asarray(np.exp(-power * (level - level.mean())))
 
     def without_weak(self, solved: _Solved) -> _Solved:
         """Drop breaks, and kinks, that are no more than noise once there is a spline."""

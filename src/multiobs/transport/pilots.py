@@ -29,7 +29,8 @@ from multiobs.tuples import canonical_order
 FEW = 60  # rows below which nothing but the spline is tried
 LEAVES, DEEPER = 4, 16  # of a boosted tree: interactions of a few columns, or whatever pays
 PROBE = 4000  # rows that the choice between pilots is made on
-HELD_OUT = 3  # folds of the choice between pilots
+HELD_OUT = 3  # folds of the choice between pilots; of few rows each fit needs more of them
+HELD_OUT_OF_FEW, FEW_HELD = 6, 800  # folds, and rows below which there are so many
 FOLDS = 5  # of a cross-fitted pilot; two where half of the rows are plenty
 PLENTY = 20_000
 UNDERSMOOTHED = 0.1  # penalty of a pilot whose bias matters more than its noise, of the best one
@@ -318,31 +319,30 @@ class _Held:
 
     def __init__(self, X: FloatArray, y: FloatArray, weight: FloatArray | None) -> None:
         self._X, self._y, self._weight = X, y, weight
-        self._folds = spread_folds(y.size, HELD_OUT)
+        self._count = HELD_OUT if y.size >= FEW_HELD else HELD_OUT_OF_FEW
+        self._folds = spread_folds(y.size, self._count)
         self._splines: list[SplinePilot] = []
         self.best: tuple[str, Maker] = ("spline", SplinePilot)
-        self._gain = 0.0
-        self._base = np.empty(y.size)
-        for fold in range(HELD_OUT):
-            self._base[self._folds == fold] = self._losses(SplinePilot, fold)
+        self._spline = self._least = [
+            self._losses(SplinePilot, fold) for fold in range(self._count)
+        ]
 
     def add(self, name: str, make: Maker) -> bool:
         """Try another pilot; whether it is the best so far.
 
         The spline is the simplest: another must win by more than the noise of the comparison.  One
-        that is clearly behind after the first fold is given up.
+        that is clearly behind after the first folds is given up.
         """
-        gains: list[FloatArray] = []
-        for fold in range(HELD_OUT):
-            gains.append(self._base[self._folds == fold] - self._losses(make, fold))
-            gain = np.concatenate(gains)
-            error = float(gain.std() / np.sqrt(gain.size))
-            if gain.mean() + error < self._gain:
+        losses: list[FloatArray] = []
+        for fold in range(self._count):
+            losses.append(self._losses(make, fold))
+            gain, error = _gained(self._least, losses)
+            if gain + error < 0:
                 return False
-        sure = float(gain.mean()) - error
-        if not sure > self._gain:
+        over, doubt = _gained(self._spline, losses)
+        if not (gain > 0 and over > doubt):
             return False
-        self.best, self._gain = (name, make), sure
+        self.best, self._least = (name, make), losses
         return True
 
     def _losses(self, make: Maker, fold: int) -> FloatArray:
@@ -359,6 +359,12 @@ class _Held:
             self._splines.append(model)
         missed = y[out] - model.predict(X[out])
         return np.asarray(missed**2 if weight is None else weight[out] * missed**2)
+
+
+def _gained(worse: list[FloatArray], better: list[FloatArray]) -> tuple[float, float]:
+    """How much smaller the losses of the second are on the folds that both have, with its error."""
+    gain = np.concatenate(worse[: len(better)]) - np.concatenate(better)
+    return float(gain.mean()), float(gain.std() / np.sqrt(gain.size))
 
 
 def spread_folds(n: int, count: int) -> IntArray:
