@@ -1,10 +1,10 @@
 """Penalised fits against general minimisers, and the smoothness against its own criterion."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import integrate, optimize
 
 from multiobs import statistics
 from multiobs.fit.additive import Smooth, smooth_design
@@ -12,6 +12,7 @@ from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
 from multiobs.fit.penalised import (
     DOUBT,
     LEVELS,
+    Penalised,
     RowProblem,
     cross_validated_level,
     settle,
@@ -19,6 +20,7 @@ from multiobs.fit.penalised import (
 )
 from multiobs.fit.pseudo_data import Curvature, PseudoData, minimise
 from multiobs.fit.rowwise import RowSums, row_sums
+from multiobs.fit.solvers import Status
 from multiobs.samplers import Adjacent
 from multiobs.statistics.kernels import constant, moment
 
@@ -136,7 +138,48 @@ def test_smoothness_minimises_the_restricted_likelihood(seed: int) -> None:
     best = optimize.minimize_scalar(criterion, bounds=(-20, 20), method="bounded").x
     chosen = float(np.log(found.ridge[penalised][0]))
     assert criterion(chosen) < criterion(best) + 1e-3
-    assert np.all(found.rough_ridge <= found.ridge)
+    ridges = found.plausible(found.dispersion)[:, penalised][:, 0]
+    assert np.all(np.diff(ridges) > 0)
+    assert ridges[0] < found.ridge[penalised][0] < ridges[-1]
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 30.0])
+def test_quantiles_of_the_smoothness_are_those_of_its_posterior(size: float) -> None:
+    rng = np.random.default_rng(7)
+    a, phi, strength = np.array([40.0, 9.0, 2.0, 0.3]), 1.7, 5.0
+    free = size * rng.normal(size=4)
+    w = np.concatenate([[3.0], free * a / (a + strength)])
+    groups = np.array([-1, 0, 0, 0, 0])
+    ridge = np.where(groups < 0, 0.0, strength)
+    A = np.diag(np.concatenate([[100.0], a]))
+    found = Penalised(w, ridge, groups, A, phi, Status.CONVERGED).plausible(phi)
+    assert np.all(found[:, 0] == 0.0)
+
+    def density(sigma: float) -> float:  # of sigma = lambda^(-1/2), uniform a priori
+        spread = phi * (1 / a + sigma**2)
+        return float(np.exp(-np.sum(np.log(spread) + free**2 / spread) / 2))
+
+    cuts = [0.0, *found[::-1, 1] ** -0.5, 100.0 * found[0, 1] ** -0.5]
+    parts = [integrate.quad(density, low, high, limit=200)[0] for low, high in pairwise(cuts)]
+    shares = np.array(parts) / np.sum(parts)
+    np.testing.assert_allclose(shares, [1 / 16, *[1 / 8] * 7, 1 / 16], rtol=0.05)
+
+
+def test_errors_of_coefficients_are_averaged_over_the_smoothness() -> None:
+    rng = np.random.default_rng(8)
+    root = rng.normal(size=(9, 5))
+    A, V, phi = root.T @ root, np.diag(rng.uniform(1, 2, 5)), 2.0
+    ridge, chosen = np.array([0, 3.0, 3.0, 3.0, 3.0]), np.array([-1, 0, 0, 0, 0])
+    w = np.array([1.0, 0.5, -1.0, 0.2, 0.8])
+    fit = Penalised(w, ridge, chosen, A, phi, Status.CONVERGED)
+    each = []
+    for one in fit.plausible(phi):
+        bread = np.linalg.inv(A + np.diag(one))
+        each.append(bread @ (V + phi * np.diag(one)) @ bread)
+    np.testing.assert_allclose(fit.covariance(V, phi), np.mean(each, axis=0), rtol=1e-8)
+    given = Penalised(w, ridge, np.full(5, -1), A, 0.0, Status.CONVERGED)
+    bread = np.linalg.inv(A + np.diag(ridge))
+    np.testing.assert_allclose(given.covariance(V, phi), bread @ V @ bread, rtol=1e-8)
 
 
 def test_level_for_single_rows_minimises_generalised_cross_validation() -> None:

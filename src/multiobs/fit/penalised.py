@@ -37,9 +37,9 @@ ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
-SLACK = 1.0  # of the log of the restricted likelihood that a rougher fit may lose
 DOUBT = 0.25  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
+QUANTILES = (np.arange(8) + 0.5) / 8  # of each λ, over which errors are averaged
 LEVELS = np.exp(np.linspace(-2.0, 4.0, 25))  # of all λ together, by generalised cross-validation
 
 
@@ -54,8 +54,8 @@ class Penalised:
         Coefficients.
     ridge : ndarray (p,)
         λ of each column.
-    rough_ridge : ndarray (p,)
-        The least λ that the data do not speak against; errors are those of a fit so rough.
+    groups : ndarray of int (p,)
+        Penalty group of each column whose λ was chosen; -1 for the rest.
     information : ndarray (p, p)
         The expected Hessian A of the risk without its penalty.
     dispersion : float
@@ -66,7 +66,7 @@ class Penalised:
 
     w: FloatArray
     ridge: FloatArray
-    rough_ridge: FloatArray
+    groups: IntArray
     information: FloatArray
     dispersion: float
     status: Status
@@ -81,16 +81,53 @@ class Penalised:
         """Effective degrees of freedom of each column, (p,)."""
         return np.asarray(np.einsum("ab,ba->a", self.inverse, self.information))
 
-    def covariance(self, V: FloatArray) -> FloatArray:
+    def covariance(self, V: FloatArray, dispersion: float) -> FloatArray:
         r"""Covariance of the coefficients about the truth, given V the variance of the gradient.
 
-        :math:`A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1}`: the noise by the sandwich, and the
-        bias of smoothing by its size under the prior that λ stands for (Nychka 1988), both at the
-        least smoothness that the data allow: λ itself is estimated, and a curve that happens to
-        look straight is not known to be so.
+        The mean of :math:`A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1}` over what λ may be: the
+        noise by V, and the bias of smoothing by its size under the prior that a chosen λ stands for
+        (Nychka 1988).  At the chosen λ alone, curvature that vanished would be taken for known.
+
+        Parameters
+        ----------
+        V : ndarray (p, p)
+            Variance of the gradient.
+        dispersion : float
+            φ.
         """
-        bread = inverse(self.information, self.rough_ridge)
-        return np.asarray(bread @ (V + self.dispersion * np.diag(self.rough_ridge)) @ bread)
+        ridges = self.plausible(dispersion)
+        total = np.zeros_like(V)
+        for ridge in ridges:
+            bread = inverse(self.information, ridge)
+            prior = np.diag(np.where(self.groups < 0, 0.0, dispersion * ridge))
+            total += bread @ (V + prior) @ bread
+        return total / len(ridges)
+
+    def plausible(self, dispersion: float) -> FloatArray:
+        r"""Quantiles of λ given the data, one row for each of ``QUANTILES``, (k, p).
+
+        A group's unpenalised coefficients are about normal with mean zero and variance
+        :math:`\phi (1/a_c + 1/\lambda)`, a the diagonal of A; a priori :math:`\lambda^{-1/2}`, the
+        standard deviation of the coefficients, is uniform (Gelman 2006).
+
+        Parameters
+        ----------
+        dispersion : float
+            φ.
+        """
+        out = np.tile(self.ridge, (QUANTILES.size, 1))
+        for g in np.unique(self.groups[self.groups >= 0]):
+            inside = self.groups == g
+            a = np.maximum(np.diag(self.information)[inside], 1e-300)[:, None]
+            free = self.w[inside, None] * (1.0 + self.ridge[inside, None] / a)
+            steps = np.log(a.max()) + np.arange(-45.0, 20.0, 0.1)
+            spread = 1.0 / a + np.exp(-steps)
+            squares = free**2 / max(dispersion, 1e-300)
+            height = -np.sum(np.log(spread) + squares / spread, axis=0) / 2 - steps / 2
+            mass = np.exp(height - height.max())
+            below = (np.cumsum(mass) - mass / 2) / mass.sum()
+            out[:, inside] = np.exp(np.interp(QUANTILES, below, steps))[:, None]
+        return out
 
 
 Variance = Callable[[FloatArray, FloatArray], FloatArray]  # of coefficients and inverse Hessian
@@ -206,7 +243,7 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
     bread = inverse(A, ridge)
     phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
     if not (count and np.isfinite(phi) and phi > 0):
-        return Penalised(w, ridge, ridge, A, max(phi, 0.0), status)
+        return Penalised(w, ridge, np.full(groups.size, -1), A, max(phi, 0.0), status)
     before = np.full(count, np.inf)
     for _ in range(ROUNDS):
         inside = np.diag(inverse(A, ridge))
@@ -226,8 +263,7 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         ridge = ridge_of(strength)
     w, status = settle(problem, ridge, w, STEPS)
     A = information(w)
-    lower = [least_smoothness(np.diag(A)[m], w[m], strength[g], phi) for g, m in enumerate(member)]
-    return Penalised(w, ridge, ridge_of(np.array(lower)), A, phi, status)
+    return Penalised(w, ridge, groups, A, phi, status)
 
 
 def cross_validated_level(problem: RowProblem, A: FloatArray, ridge: FloatArray) -> float:
@@ -253,35 +289,6 @@ def cross_validated_level(problem: RowProblem, A: FloatArray, ridge: FloatArray)
         freedom = size.size - INFLATION * float(np.sum(bread * A))
         scores.append(float(size @ left**2) / freedom**2 if freedom > 0 else np.inf)
     return float(LEVELS[int(np.argmin(scores))])
-
-
-def least_smoothness(
-    curvature: FloatArray, w: FloatArray, strength: float, dispersion: float
-) -> float:
-    r"""Return the least λ whose restricted likelihood is within SLACK of the best.
-
-    A group's unpenalised coefficients are about normal with mean zero and variance
-    :math:`\phi (1/a_c + 1/\lambda)`.
-
-    Parameters
-    ----------
-    curvature : ndarray (k,)
-        Diagonal a of the Hessian.
-    w : ndarray (k,)
-        Penalised coefficients.
-    strength : float
-        The λ they were fitted with.
-    dispersion : float
-        φ.
-    """
-    a = np.maximum(curvature, 1e-300)
-    squares = (w * (1.0 + strength / a)) ** 2 / max(dispersion, 1e-300)
-    steps = np.log(strength) - np.linspace(0.0, 60.0, 601)
-
-    spread = 1.0 / a[:, None] + np.exp(-steps)[None, :]
-    twice = np.sum(np.log(spread) + squares[:, None] / spread, axis=0)
-    allowed = twice <= twice.min() + 2 * SLACK
-    return float(np.exp(steps[np.flatnonzero(allowed)[-1]]))
 
 
 def settle(

@@ -14,7 +14,7 @@ from typing import Literal, final
 
 import numpy as np
 
-from multiobs._types import FloatArray
+from multiobs._types import FloatArray, IntArray
 from multiobs.fit.additive import LinearColumns, SmoothDesign
 from multiobs.fit.design import Design
 from multiobs.fit.links import LARGEST, LinkedLoss, LinkName, linked
@@ -86,14 +86,30 @@ class Part:
         The sandwich follows a dispersion that changes with x, the common dispersion is known
         better; a direction's error is the larger of the two.
         """
-        fit = self.fit
-        return fit.covariance(self.variance), fit.covariance(self.dispersion * fit.information)
+        fit, grown = self.fit, 1.0 + self.dispersion_error
+        phi = grown * self.dispersion
+        return fit.covariance(grown * self.variance, phi), fit.covariance(
+            phi * fit.information, phi
+        )
 
     @property
     def dispersion(self) -> float:
         """The dispersion at the fit itself, or at the rougher one if that is larger."""
         here = float(np.sum(self.fit.inverse * self.variance) / max(self.fit.edf.sum(), 1e-300))
         return max(here, self.fit.dispersion)
+
+    @property
+    def dispersion_error(self) -> float:
+        """Squared relative error of the dispersion, a mean over rows of very unequal squares.
+
+        Zero where the smoothness was given and the errors are plain sandwiches.
+        """
+        if np.all(self.fit.groups < 0):
+            return 0.0
+        whole = self.fit.information + np.diag(self.fit.ridge)
+        each = np.einsum("na,ab,nb->n", self.influence, whole, self.influence)
+        total = float(each.sum())
+        return float(np.sum((each / total) ** 2)) - 1.0 / each.size if total > 0 else 0.0
 
     @property
     def at_rows(self) -> FloatArray:
@@ -161,11 +177,16 @@ def fit_part(
     else:
         ridge = np.where(design.groups < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
         w, status = settle(rows, ridge, start, ROUNDS)
-        fitted = Penalised(w, ridge, ridge, rows.information(w), 0.0, status)
+        fitted = Penalised(w, ridge, _given(rows), rows.information(w), 0.0, status)
     V = variance_at(fitted.w, fitted.inverse)
     influence = row_scores(rows, fitted.w, fitted.inverse, problem.tuples.arity).rows
     influence = -(influence @ fitted.inverse)
     return Part(problem, design, rows, fitted, V, influence, variance_at)
+
+
+def _given(rows: RowProblem) -> IntArray:
+    """No column has a penalty that was chosen, (p,)."""
+    return np.full(rows.groups.size, -1)
 
 
 def _nothing(rows: RowProblem) -> Penalised:
@@ -173,7 +194,7 @@ def _nothing(rows: RowProblem) -> Penalised:
     w = np.zeros(rows.groups.size)
     w[0] = -LARGEST / 2
     ridge = np.where(rows.groups < 0, 0.0, 1.0)
-    return Penalised(w, ridge, ridge, rows.information(w), 0.0, Status.UNBOUNDED)
+    return Penalised(w, ridge, _given(rows), rows.information(w), 0.0, Status.UNBOUNDED)
 
 
 @final
