@@ -170,3 +170,18 @@ def test_constant_labels_are_reported_not_invented() -> None:
     with pytest.warns(Warning, match="falls without end"):
         reg = MultiObservationRegressor("variance", features="smooth").fit(x, np.ones(50))
     np.testing.assert_allclose(reg.predict(x), 0.0, atol=1e-50)
+
+
+def test_a_straight_variance_does_not_have_to_bend() -> None:
+    rng = np.random.default_rng(0)
+    grid = np.linspace(0.02, 0.98, 50)
+    errors = {"auto": 0.0, "log": 0.0}
+    for _ in range(8):
+        x = rng.uniform(size=400)
+        y = np.sqrt(0.2 + 0.8 * x) * rng.normal(size=400)
+        for link in errors:
+            reg = MultiObservationRegressor(features="smooth", link=link)  # type: ignore[arg-type]
+            r = reg.fit(x[:, None], y).predict(grid[:, None])
+            errors[link] += float(np.mean((r - 0.2 - 0.8 * grid) ** 2))
+            assert np.all(reg.predict(np.linspace(-3, 3, 20)[:, None]) > 0)
+    assert errors["auto"] < 0.9 * errors["log"]

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize
 
 from multiobs import statistics
-from multiobs.fit.links import IdentityLoss, LinkedLoss, LogitLoss, LogLoss, linked
+from multiobs.fit.links import IdentityLoss, LinkedLoss, LogitLoss, LogLoss, SoftplusLoss, linked
 from multiobs.statistics.kernels import constant, moment
 
 ONE = constant(1.0, 1)
@@ -13,6 +13,8 @@ LOSSES: dict[str, LinkedLoss] = {
     "identity": IdentityLoss(moment(1), ONE),
     "log": LogLoss(moment(1), ONE, 0.0),
     "log above one": LogLoss(moment(1), ONE, 1.0),
+    "softplus": SoftplusLoss(moment(1), ONE, 0.0, 1.7),
+    "softplus above one": SoftplusLoss(moment(1), ONE, 1.0, 0.4),
     "logit": LogitLoss(moment(1), ONE, -1.0, 3.0),
     "ratio": LogLoss(moment(2), moment(1), 0.0),
 }
@@ -73,9 +75,24 @@ def test_auto_keeps_the_domain(name: str, link: str) -> None:
     assert linked(statistics.resolve(name), "auto").link == link
 
 
+def test_a_softplus_is_a_log_far_below_its_knee_and_straight_far_above() -> None:
+    soft = linked(statistics.variance(), "softplus", knee=3.0)
+    low, high = np.array([-40.0, -300.0, -900.0]), np.array([40.0, 400.0])
+    np.testing.assert_allclose(soft.inverse(low[:2]), 3.0 * np.exp(low[:2]), rtol=1e-12)
+    np.testing.assert_allclose(soft.inverse(high), 3.0 * high, rtol=1e-12)
+    assert np.all(soft.inverse(low) > 0)
+    assert np.all(np.isfinite(soft.curvatures(low)))
+    np.testing.assert_allclose(soft.expected_curvature(low, np.ones((3, 2))), 1.0, rtol=1e-12)
+    assert linked(statistics.variance(), "auto", terms=1).link == "softplus"
+    assert linked(statistics.variance(), "auto", terms=2).link == "log"
+    assert linked(statistics.kendall_tau(), "auto", terms=1).link == "logit"
+
+
 def test_a_link_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a statistic with a lower end, got covariance"):
         linked(statistics.covariance(), "log")
+    with pytest.raises(ValueError, match="link 'softplus' needs a statistic with a lower end"):
+        linked(statistics.covariance(), "softplus")
     with pytest.raises(ValueError, match="between two ends, got variance"):
         linked(statistics.variance(), "logit")
     with pytest.raises(ValueError, match="neither the mean of a kernel nor a ratio"):

@@ -80,7 +80,7 @@ def model_options(draw: Draw) -> dict[str, Any]:
     more: dict[str, Any] = {
         "features": features(draw),
         "estimator": estimator(draw),
-        "link": draw.of("auto", "auto", "identity", "log", "logit"),
+        "link": draw.of("auto", "auto", "identity", "log", "softplus", "logit"),
         "transport": draw.of("auto", "auto", None, "location", "location-scale"),
         "alpha": draw.of("auto", 0.0, 1.0, 1e300),
         "fit_intercept": draw.of(True, True, False),

@@ -161,6 +161,15 @@ def test_smooth_terms_of_categories_come_back() -> None:
     np.testing.assert_allclose(stored.predict_interval(back), model.predict_interval(frame))
 
 
+def test_the_knee_of_a_softplus_comes_back() -> None:
+    model = MultiObservationRegressor("ucb", features="smooth").fit(X[:, :1], Y)
+    assert [each.link for each in model.partial_effects()] == ["identity", "softplus"]
+    stored = again(model)
+    np.testing.assert_array_equal(stored.predict(PLACES[:, :1]), model.predict(PLACES[:, :1]))
+    wanted = model.predict_interval(PLACES[:, :1])
+    np.testing.assert_allclose(stored.predict_interval(PLACES[:, :1]), wanted, rtol=1e-12)
+
+
 def test_replicates_of_a_bootstrap_give_the_same_intervals() -> None:
     pytest.importorskip("skops")
     boosting = HistGradientBoostingRegressor(max_iter=5, random_state=0)

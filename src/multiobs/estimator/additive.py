@@ -28,7 +28,7 @@ from multiobs.statistics import Parts, Statistic
 
 Link = LinkName | Literal["auto"]
 FEW = 100  # rows below which the skewness of the labels is not known well enough to be used
-LINKS = ("auto", "identity", "log", "logit")
+LINKS = ("auto", "identity", "log", "softplus", "logit")
 
 
 @final
@@ -40,7 +40,7 @@ class ClassRequest:
     ----------
     features : Smooth, transformer or None
         Smooth terms, or the columns of a linear class.
-    link : {"auto", "identity", "log", "logit"}
+    link : {"auto", "identity", "log", "softplus", "logit"}
         Scale on which the class is additive.
     alpha : float or None
         One penalty for all terms; None chooses the smoothness of each.

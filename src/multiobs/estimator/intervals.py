@@ -238,7 +238,7 @@ class InferenceMixin(ABC):
         >>> y = rng.normal(scale=1 + np.sin(3 * x[:, 0]))
         >>> reg = MultiObservationRegressor("variance", features="smooth").fit(x, y)
         >>> [(each.name, each.link) for each in reg.partial_effects()]
-        [('s(x0)', 'log')]
+        [('s(x0)', 'softplus')]
         """
         result = self._additive()
         if result is None:

@@ -98,7 +98,7 @@ def refuse_parameters(model: Any) -> None:
     if model.max_tuples is not None:
         _check.integer("max_tuples", model.max_tuples, low=1)
     if not is_auto(model.link):
-        _check.choice("link", model.link, ("auto", "identity", "log", "logit"))
+        _check.choice("link", model.link, ("auto", "identity", "log", "softplus", "logit"))
     if model.n_jobs is not None and _check.integer("n_jobs", model.n_jobs, low=-(2**31)) == 0:
         raise ValueError("n_jobs must be a number of processes, or negative, got 0")
     if not is_auto(model.sampler):

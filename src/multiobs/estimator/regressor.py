@@ -83,10 +83,10 @@ class MultiObservationRegressor(
         the exact minimiser over the linear class. "auto" goes from constant over line,
         smooth and smooth with interactions to boosting, and on as long as the held-out score is
         better by a margin (:mod:`multiobs.estimator.selection`); ``plan_.scores`` has the table.
-    link : {"auto", "identity", "log", "logit"}, default="auto"
-        Scale on which the class is linear or additive: the log keeps a statistic above its lower
-        end, the logit between its ends, with a loss that elicits the same statistic. "auto" is
-        the identity for a linear class and what keeps the domain for a smooth one.
+    link : {"auto", "identity", "log", "softplus", "logit"}, default="auto"
+        Scale on which the class is linear or additive: log and softplus keep a statistic above its
+        lower end, the logit between its ends, with a loss that elicits the same statistic. "auto"
+        is the identity for a linear class and what keeps the domain for a smooth one.
     transport : "auto", "location", "location-scale" or None, default="auto"
         How labels are moved to the representative; None is the paper's estimator.
     alpha : float or "auto", default="auto"

@@ -9,6 +9,8 @@ The derivative is zero in mean exactly at the statistic, whatever the law of y:
 
 * identity: :math:`\tfrac12 \chi \eta^2 - \psi \eta`;
 * log above a lower end a: :math:`(\psi - a \chi) e^{-\eta} + \chi \eta`, the gamma deviance;
+* softplus above a lower end a: the gamma deviance of :math:`r - a = k \log(1 + e^\eta)`, which is
+  exponential below the knee k and straight above it;
 * logit on (a, b): :math:`\chi \log(1 + e^\eta) - \eta (\psi - a \chi)/(b - a)`, the log loss.
 
 All are Bregman divergences between psi / chi and r, with weight chi.
@@ -29,7 +31,7 @@ from multiobs.statistics.kernels import Kernel, constant
 
 LARGEST = 500.0  # |η| beyond which an exponential is no number any more
 
-LinkName = Literal["identity", "log", "logit"]
+LinkName = Literal["identity", "log", "softplus", "logit"]
 
 
 class LinkedLoss(ABC):
@@ -47,6 +49,11 @@ class LinkedLoss(ABC):
     @abstractmethod
     def link(self) -> LinkName:
         """Name of the link."""
+
+    @property
+    @abstractmethod
+    def knee(self) -> float:
+        """Above the lower end, where the link bends; one for links that do not."""
 
     @abstractmethod
     def inverse(self, eta: FloatArray) -> FloatArray:
@@ -110,6 +117,10 @@ class IdentityLoss(LinkedLoss):
     def link(self) -> LinkName:
         return "identity"
 
+    @property
+    def knee(self) -> float:
+        return 1.0
+
     def inverse(self, eta: FloatArray) -> FloatArray:
         return eta
 
@@ -161,6 +172,10 @@ class LogLoss(LinkedLoss):
     def link(self) -> LinkName:
         return "log"
 
+    @property
+    def knee(self) -> float:
+        return 1.0
+
     def inverse(self, eta: FloatArray) -> FloatArray:
         return self.low + _exp(eta)
 
@@ -196,6 +211,79 @@ class LogLoss(LinkedLoss):
 
 @final
 @dataclass(frozen=True)
+class SoftplusLoss(LinkedLoss):
+    """Gamma deviance of a mean or ratio above a lower end, r = low + knee log(1 + exp η).
+
+    >>> from multiobs.statistics.kernels import constant, moment
+    >>> loss = SoftplusLoss(moment(1), constant(1.0, 1), 0.0, 2.0)
+    >>> loss.inverse(np.array([-30.0, 30.0])).round(6)
+    array([ 0., 60.])
+    """
+
+    psi: Kernel
+    chi: Kernel
+    low: float
+    bend: float
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        return self.psi, self.chi
+
+    @property
+    def link(self) -> LinkName:
+        return "softplus"
+
+    @property
+    def knee(self) -> float:
+        return self.bend
+
+    def inverse(self, eta: FloatArray) -> FloatArray:
+        return self.low + self._above(eta)
+
+    def inverse_slope(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.knee * expit(eta))
+
+    def forward(self, r: FloatArray) -> FloatArray:
+        z = (r - self.low) / self.knee
+        return np.asarray(z + np.log(-np.expm1(-z)))
+
+    def moved(self, psi: FloatArray, here: FloatArray, there: FloatArray) -> FloatArray:
+        return self.low + (psi - self.low) * ((here - self.low) / (there - self.low))
+
+    def integrals(self, eta: FloatArray) -> FloatArray:
+        above = self._above(eta)
+        return np.stack([1.0 / above, np.log(above) - self.low / above], axis=1)
+
+    def slopes(self, eta: FloatArray) -> FloatArray:
+        above, one, _ = self._relative(eta)
+        return np.stack([-one / above, one + self.low * one / above], axis=1)
+
+    def curvatures(self, eta: FloatArray) -> FloatArray:
+        above, one, two = self._relative(eta)
+        psi = (2 * one**2 - two) / above
+        return np.stack([psi, two - one**2 - self.low * psi], axis=1)
+
+    def expected_curvature(self, eta: FloatArray, means: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(means[:, 1], 0.0) * self._relative(eta)[1] ** 2)
+
+    def constant(self, means: FloatArray) -> float | None:
+        above = means[0] - self.low * means[1]
+        if not (above > 0 and means[1] > 0):
+            return None
+        return float(self.forward(np.array(self.low + above / means[1])))
+
+    def _above(self, eta: FloatArray) -> FloatArray:
+        return np.asarray(self.knee * np.logaddexp(0.0, np.maximum(eta, -LARGEST)))
+
+    def _relative(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Height above the lower end, and its two derivatives divided by it."""
+        above, share = self._above(eta), expit(np.maximum(eta, -LARGEST))
+        one = self.knee * share / above
+        return above, one, one * (1.0 - share)
+
+
+@final
+@dataclass(frozen=True)
 class LogitLoss(LinkedLoss):
     """Log loss of a mean or ratio between two ends, r = low + (high - low) / (1 + exp(-η)).
 
@@ -217,6 +305,10 @@ class LogitLoss(LinkedLoss):
     @property
     def link(self) -> LinkName:
         return "logit"
+
+    @property
+    def knee(self) -> float:
+        return 1.0
 
     def inverse(self, eta: FloatArray) -> FloatArray:
         return np.asarray(self.low + (self.high - self.low) * expit(eta))
@@ -253,21 +345,32 @@ def _exp(eta: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.clip(eta, -LARGEST, LARGEST)))
 
 
-def linked(statistic: Statistic, link: LinkName | Literal["auto"]) -> LinkedLoss:
+def linked(
+    statistic: Statistic,
+    link: LinkName | Literal["auto"],
+    *,
+    terms: int = 0,
+    knee: float = 1.0,
+) -> LinkedLoss:
     """Return the loss under which a link's η elicits a mean- or ratio-type statistic.
 
     Parameters
     ----------
     statistic : Statistic
         Mean- or ratio-type.
-    link : {"auto", "identity", "log", "logit"}
-        "auto" keeps the statistic's domain: logit between two ends, log above one, else identity.
+    link : {"auto", "identity", "log", "softplus", "logit"}
+        "auto" keeps the statistic's domain: logit between two ends, log above one (softplus for a
+        single term, where neither a line nor an exponential has to bend much), else identity.
+    terms, knee : int, float
+        Smooth terms of the class, and where, above the lower end, a softplus turns into a line.
 
     Examples
     --------
     >>> from multiobs import statistics
     >>> linked(statistics.variance(), "auto").link, linked(statistics.kendall_tau(), "auto").link
     ('log', 'logit')
+    >>> linked(statistics.variance(), "auto", terms=1).link
+    'softplus'
     """
     psi, chi = statistic.psi, statistic.chi
     if psi is None:
@@ -278,16 +381,17 @@ def linked(statistic: Statistic, link: LinkName | Literal["auto"]) -> LinkedLoss
     bottom = constant(1.0, statistic.arity, statistic.n_columns) if chi is None else chi
     low, high = statistic.domain
     if link == "auto":
-        link = ("logit" if isfinite(high) else "log") if isfinite(low) else "identity"
+        positive: LinkName = "softplus" if terms == 1 else "log"
+        link = ("logit" if isfinite(high) else positive) if isfinite(low) else "identity"
     if link == "identity":
         return IdentityLoss(psi, bottom)
-    if link == "log":
+    if link in ("log", "softplus"):
         if not isfinite(low):
             raise ValueError(
-                f"link 'log' needs a statistic with a lower end, got {statistic!r} on "
+                f"link {link!r} needs a statistic with a lower end, got {statistic!r} on "
                 f"[{low:g}, {high:g}]"
             )
-        return LogLoss(psi, bottom, low)
+        return LogLoss(psi, bottom, low) if link == "log" else SoftplusLoss(psi, bottom, low, knee)
     if not (isfinite(low) and isfinite(high)):
         raise ValueError(
             f"link 'logit' needs a statistic between two ends, got {statistic!r} on "

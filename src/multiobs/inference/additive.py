@@ -144,7 +144,7 @@ def fit_part(
         Rows, labels and tuples.
     design : SmoothDesign or LinearColumns
         The class.
-    link : {"auto", "identity", "log", "logit"}
+    link : {"auto", "identity", "log", "softplus", "logit"}
         See :func:`multiobs.fit.links.linked`.
     strength : float, optional
         One penalty for all terms, per unit of tuple weight; by default each term's own is chosen.
@@ -159,11 +159,15 @@ def fit_part(
         )
     units, (low, high) = problem.units, problem.statistic.domain
     ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
-    loss = linked(replace(problem.statistic, domain=ends), link)
+    statistic, terms = replace(problem.statistic, domain=ends), len(design.terms)
+    loss = linked(statistic, link, terms=terms)
     rng = np.random.default_rng(0)
     sums = row_sums(loss, problem.tuples, labels, problem.weight, rng, problem.limit)
     if pilot is not None:  # the statistic of the labels is that of the residuals plus the pilot
         sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(pilot))
+    above = float(sums.psi.sum()) / max(float(sums.chi.sum()), 1e-300) - ends[0]
+    if 0 < above < np.inf:  # a softplus bends where the statistic lies
+        loss = linked(statistic, link, terms=terms, knee=above)
     Z = design.columns(problem.X)
     alone = problem.tuples.arity == 1 and loss.link == "identity"
     known = np.zeros(Z.shape[0]) if offset is None else offset

@@ -14,7 +14,7 @@ from multiobs.models.container import Fields, ModelFileError, array, number
 from multiobs.statistics import Parts, Statistic
 from multiobs.transport.basis import SplineAxis
 
-LINKS = ("identity", "log", "logit")
+LINKS = ("identity", "log", "softplus", "logit")
 
 
 def units_to(units: LabelUnits) -> dict[str, Any]:
@@ -145,6 +145,7 @@ def _part_to(part: CurvePart, width: int) -> dict[str, Any]:
     linear = design_to(design.design, width) if isinstance(design, LinearColumns) else None
     return {
         "link": part.loss.link,
+        "knee": part.loss.knee,
         "units": units_to(part.units),
         "linear": linear,
         "terms": None if linear is not None else [_term_to(term) for term in design.terms],
@@ -162,8 +163,11 @@ def _part_from(fields: Fields, statistic: Statistic, width: int) -> CurvePart:
     units = units_from(fields.inner("units"))
     low, high = statistic.domain
     ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
+    knee = fields.real("knee") if fields.has("knee") else 1.0
+    if not (np.isfinite(knee) and knee > 0):
+        raise fields.wrong("knee", "a positive number")
     try:
-        loss = linked(replace(statistic, domain=ends), known)  # type: ignore[arg-type]
+        loss = linked(replace(statistic, domain=ends), known, knee=knee)  # type: ignore[arg-type]
     except ValueError as problem:
         raise ModelFileError(f"the model file was tampered with: {problem}") from None
     w = fields.array("w", None)

@@ -103,7 +103,8 @@ class PartialEffectsDisplay:
                 panel.fill_between(each.x, each.low, each.high, **band)
                 panel.plot(each.x, each.effect, **style)
             panel.set_xlabel(label(each.column, ""))
-            scale = "" if each.link == "identity" else f"{each.link} of the "
+            words = {"identity": "", "softplus": "softplus scale of the "}
+            scale = words.get(each.link, f"{each.link} of the ")
             panel.set_ylabel(label(f"effect on the {scale}{each.part}", ""))
             finish(panel, legend=False)
         return self
