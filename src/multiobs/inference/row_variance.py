@@ -22,7 +22,7 @@ from multiobs.inference.meat_of_rows import mutual
 from multiobs.sums.contraction import tuple_weights
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, spread_evenly
 
-DRAWN = 2_000  # tuples from which double counts are estimated
+DRAWN = 10_000  # tuples from which double counts are estimated; all of fewer
 
 
 @final
