@@ -4,6 +4,11 @@ All statistics x samplers x weights x groups x ties x offsets x types of numbers
 What is compared, each to ``RTOL`` of the sum of the absolute values of its terms: the contractions
 of the kernels by both branches, the gradient of the empirical risk at some coefficients, and the
 predictions of the fitted line.
+
+Where these terms are themselves what is left of larger ones, nothing computed in floats is as
+exact as that, and the yardstick is the forward error bound of a sum (Higham, Accuracy and Stability
+of Numerical Algorithms, 4.2): N products a are summed to within N u Σ|a|.  It is stated once, in
+:mod:`differential.rounding`, for kernels and for normal equations, and holds for every case alike.
 """
 
 import warnings
@@ -15,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import oracle
+from differential import rounding
 from tables import SAMPLERS, STATISTICS, draw_labels, draw_positions
 
 from multiobs import MultiObservationRegressor, contract, empirical_risk
@@ -123,26 +129,25 @@ class Term:
     weight: Fraction
     values: tuple[Fraction, ...]  # psi and chi, or d, b and a of a root-type statistic
     z: list[Fraction]
-    spread: float  # of the labels
+    rounding: tuple[float, ...]  # of each value, by the forward error bound
 
-    def sized(self, value: Fraction) -> float:
-        """Size of a value; one whose own terms cancel has a thousandth of theirs at least.
-
-        A skewness of labels that differ in one place only is zero, as the sum of hundreds of
-        products that are not: what is left of those by rounding has nothing else to be measured by.
-        """
-        return max(abs(float(value)), 1e-3 * self.spread)
+    def size(self, place: int) -> float:
+        """Size of a value, or one of which ``RTOL`` is its rounding."""
+        return max(abs(float(self.values[place])), self.rounding[place] / RTOL)
 
 
-def terms_of(case: Case) -> list[Term]:
+def terms_of(case: Case, spread: Any = None) -> list[Term]:
+    """Terms of a case, with the rounding of labels in a tuple or, if given, so far away."""
     table = STATISTICS[case.statistic]
     kernels = table.root or (table.psi, table.chi)
+    computed = kernels_of(case.statistic)
     Z = [[Fraction(1), *x] for x in case.exact_X]
-    known: dict[tuple[int, ...], tuple[tuple[Fraction, ...], float]] = {}
+    known: dict[tuple[int, ...], tuple[tuple[Fraction, ...], tuple[float, ...]]] = {}
     for members in {tuple(sorted(each[0])) for each in case.listed}:  # many anchors share one
         labels = [case.exact_y[i] for i in members]
         values = tuple(kernel(*labels) for kernel in kernels)
-        known[members] = values, spread_of(labels) ** len(members)
+        Y = np.array(labels, dtype=np.float64).reshape(len(labels), -1)
+        known[members] = values, tuple(rounding.of_kernel(each, Y, spread) for each in computed)
     return [
         Term(
             share * oracle.tuple_weight(members, case.exact_weight),
@@ -154,9 +159,11 @@ def terms_of(case: Case) -> list[Term]:
     ]
 
 
-def spread_of(labels: list[Any]) -> float:
-    flat = np.array(labels, dtype=np.float64).reshape(len(labels), -1)
-    return float(np.ptp(flat, axis=0).max())
+def kernels_of(name: str) -> tuple[Any, ...]:
+    """The package's kernels, in the order of the oracle's values."""
+    statistic = STATISTICS[name].make()
+    found = statistic.loss.quadratic_kernels if STATISTICS[name].root else None
+    return tuple(found) if found is not None else (statistic.psi, statistic.chi)
 
 
 def summed(terms: list[Term], values: list[Fraction], k: int) -> np.ndarray:
@@ -199,26 +206,22 @@ def errors(case: Case, k: int) -> Iterator[tuple[str, float]]:
     table = STATISTICS[case.statistic]
     statistic = table.make()
     terms = terms_of(case)
+    y = np.array(case.y, dtype=np.float64)
+    together = terms_of(case, np.ptp(y.reshape(len(y), -1), axis=0))
     X = np.array([[float(v) for v in x] for x in case.exact_X])
     Z = np.column_stack([np.ones(len(X)), X])
-    y = np.array(case.y, dtype=np.float64)
     codes = None if case.groups is None else np.unique(case.groups, return_inverse=True)[1]
     rng = np.random.default_rng(0)
     tuples = SAMPLERS[case.sampler].make().build(X, statistic.arity, rng, codes)
     yield "count", float(tuples.count() != len(case.listed))
     if terms:
-        loss = statistic.loss
-        kernels = loss.quadratic_kernels if table.root else (statistic.psi, statistic.chi)
-        for place, kernel in enumerate(kernels or ()):
+        for place, kernel in enumerate(kernels_of(case.statistic)):
             if kernel is None:
                 continue
-            values = [t.values[place] for t in terms]
-            total, size = (
-                summed(terms, values, k),
-                size_of(terms, [t.sized(h) for t, h in zip(terms, values, strict=True)], k),
-            )
-            for branch in (None, "running sums"):
+            total = summed(terms, [t.values[place] for t in terms], k)
+            for branch, measured in ((None, terms), ("running sums", together)):
                 found = contract(tuples, kernel, Z, y, k, weight=case.weight, branch=branch)
+                size = size_of(terms, [t.size(place) for t in measured], k)
                 yield f"contract k={k} by {branch or 'plan'}", off(found, total, size)
         yield from of_risk(case, terms, tuples, Z, y)
     weighed = present(case)
@@ -244,11 +247,11 @@ def of_risk(
             d, b, a = t.values
             slopes.append((r - c) * (a * r * r + b * r + d))
             height = float(sum(abs(u * v) for u, v in zip(level, t.z, strict=True)))
-            sizes.append((far + height) * (abs(a) * far**2 + abs(b) * far + t.sized(d)))
+            sizes.append((far + height) * (t.size(2) * far**2 + t.size(1) * far + t.size(0)))
         else:
             psi, chi = t.values
             slopes.append(2 * (chi * r - psi))
-            sizes.append(2 * (abs(float(chi)) * far + t.sized(psi)))
+            sizes.append(2 * (t.size(1) * far + t.size(0)))
     found = risk.gradient(np.array([float(v) for v in w]))
     yield "gradient", off(found, summed(terms, slopes, 1), size_of(terms, sizes, 1))
 
@@ -306,9 +309,19 @@ def of_fit(case: Case, terms: list[Term], p: int) -> Iterator[tuple[str, float]]
     line = np.array([float(sum(a * b for a, b in zip(w, z, strict=True))) for z in at])
     found = model.predict(np.array([[float(v) for v in x] for x in case.exact_X]))
     size = max(abs(float(t.values[0] / (t.values[1] or 1))) for t in terms)
-    # lowest labels that are all zero are zero to the digits of the labels
-    size = max(size, 1e-3 * spread_of(case.exact_y) ** (table.make().scale or 0))
-    yield "predictions", float(np.abs(found - line).max() / max(np.abs(line).max(), size, 1e-300))
+    size = max(size, np.abs(line).max(), 1e-300)
+    lost = rounding.of_line(about_the_mean(terms, case.exact_X), case.exact_X, line)
+    lost = lost + rounding.of_units(table.make(), np.array(case.exact_y, dtype=np.float64))
+    yield "predictions", float(np.max(np.abs(found - line) / np.maximum(size, lost / RTOL)))
+
+
+def about_the_mean(terms: list[Term], X: list[list[Fraction]]) -> list[Term]:
+    """Terms with positions about the mean of the rows, as the package has them."""
+    middle = [sum(column) / len(X) for column in zip(*X, strict=True)]
+    return [
+        replace(t, z=[t.z[0], *(a - b for a, b in zip(t.z[1:], middle, strict=True))])
+        for t in terms
+    ]
 
 
 def line_of(terms: list[Term], p: int) -> list[Fraction] | None:

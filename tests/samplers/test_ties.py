@@ -1,5 +1,7 @@
 """Rows with equal x: no sampler depends on their order, but by the seed."""
 
+import tracemalloc
+
 import numpy as np
 import oracle
 import pytest
@@ -11,9 +13,11 @@ from multiobs.samplers import (
     Disjoint,
     Improved,
     Naive,
+    Nearby,
     Nearest,
     SlidingWindow,
     neighbours,
+    ties,
 )
 from multiobs.samplers.ties import shuffled_ties, sliding_average
 from multiobs.tuples import Windows, tie_sizes
@@ -150,3 +154,28 @@ def test_blocks_of_equal_x_answer_as_their_pairs(statistic, columns, monkeypatch
     assert blocks is Windows is not pairs
     np.testing.assert_allclose(one, other, rtol=1e-9)
     np.testing.assert_allclose(limits, wide, atol=0.02 * np.ptp(wide, axis=1).min())
+
+
+def test_balls_of_ties_hold_nothing_but_the_partners(monkeypatch):
+    """Sixty bytes a pair are eight: what is made on the way is made in parts."""
+    rng = np.random.default_rng(0)
+    X = np.floor(4 * rng.uniform(size=(1500, 2)))
+    whole = Nearby(1.5, scale="none").build(X, 2, rng)
+    tracemalloc.start()
+    Nearby(1.5, scale="none").build(X, 2, rng)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * whole.count() + 30e6 < 60 * whole.count()
+    monkeypatch.setattr(neighbours, "LISTED", 999)
+    parts = Nearby(1.5, scale="none").build(X, 2, rng)
+    np.testing.assert_array_equal(parts.indices, whole.indices)
+    np.testing.assert_array_equal(parts.indptr, whole.indptr)
+
+
+def test_the_mean_over_orders_of_ties_is_listed_in_parts(monkeypatch):
+    order, sizes, ends = np.arange(60), np.full(6, 10), np.full(60, 60)
+    whole = sliding_average(order, sizes, ends, 3)
+    monkeypatch.setattr(ties, "AT_ONCE", 7)
+    parts = sliding_average(order, sizes, ends, 3)
+    np.testing.assert_array_equal(parts.members, whole.members)
+    np.testing.assert_array_equal(parts.weight, whole.weight)

@@ -170,8 +170,10 @@ def _unweighted(drawn: Tuples, tuples: TupleSet) -> Tuples:
 
 def mutual(graph: Graph, drawn: Tuples) -> FloatArray:
     """Return 1 for each drawn pair (i, j) that the graph also holds as (j, i), else 0."""
-    n = graph.n_rows
-    keys = np.sort(graph.anchor_of_edges() * n + graph.indices)
-    back = drawn.members[:, 1] * n + drawn.members[:, 0]
-    place = np.minimum(np.searchsorted(keys, back), keys.size - 1)
-    return np.asarray(keys[place] == back, dtype=np.float64)
+    one, other = drawn.members.T
+    partners = graph.n_partners[other]
+    which = np.repeat(np.arange(other.size), partners)
+    offset = np.cumsum(partners) - partners
+    named = graph.indices[graph.indptr[other][which] + np.arange(which.size) - offset[which]]
+    back = np.bincount(which[named == one[which]], minlength=other.size)
+    return np.asarray(back > 0, dtype=np.float64)

@@ -6,7 +6,8 @@ floating point.  Rows take the place of nodes only as long as the pairs are not 
 """
 
 import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -20,6 +21,7 @@ PAIRS = 10_000_000  # of rows that a graph may hold before partners are drawn
 TIED = 64  # partners a row, on average, from which blocks of equal x cost less than their pairs
 EQUAL = 1e-12  # relative difference of distances that is rounding
 ROUNDING = 1e-9  # margin with which a tree is asked, so that it leaves out nobody
+LISTED = 1 << 18  # pairs that are made at once
 CHUNK = 1 << 16  # nodes whose candidates are held at once
 
 Finder = Callable[[FloatArray, IntArray], tuple[IntArray, IntArray]]
@@ -178,7 +180,7 @@ def rows_together(
         total += int(nodes.sizes @ partners)
         alone = alone and bool(np.all(sizes <= 1))
     if total <= (TIED * n if alone else PAIRS) or all(np.all(each.sizes == 1) for each in groups):
-        return _graph([_expanded(*each) for each in zip(groups, found, strict=True)], n, arity)
+        return _graph([_Everybody(*each) for each in zip(groups, found, strict=True)], n, arity)
     if alone:
         order = np.concatenate([each.rows for each in groups])
         sizes = np.concatenate([each.sizes for each in groups])
@@ -192,62 +194,103 @@ def rows_together(
             UserWarning,
             stacklevel=4,
         )
-    drawn = [_drawn(*each, share, least, rng) for each in zip(groups, found, strict=True)]
+    drawn = [_Drawn.of(*each, share, least, rng) for each in zip(groups, found, strict=True)]
     return _graph(drawn, n, arity)
 
 
-def _expanded(nodes: Nodes, near: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
-    """Anchors and partners of all rows of near nodes, sorted by both."""
-    sizes, which = near
-    if nodes.sizes.size == nodes.rows.size:
-        own = np.repeat(np.arange(sizes.size, dtype=np.int64), sizes)
-        others = which != own
-        return nodes.rows[own[others]], nodes.rows[which[others]]
-    starts = np.cumsum(sizes) - sizes
-    node = np.repeat(np.arange(sizes.size, dtype=np.int64), nodes.sizes)
-    edge_of, anchor = _spans(starts[node], sizes[node])
-    partner_of, at = _spans(nodes.first[which[edge_of]], nodes.sizes[which[edge_of]])
-    first, second = nodes.rows[anchor[at]], nodes.rows[partner_of]
-    others = first != second
-    first, second = first[others], second[others]
-    order = np.lexsort((second, first))
-    return first[order], second[order]
+class _Listing(ABC):
+    """Pairs of rows of near nodes, to be listed a few rows at a time."""
+
+    nodes: Nodes
+
+    @property
+    @abstractmethod
+    def counts(self) -> IntArray:
+        """How many partners each row has, in the order of the nodes' rows."""
+
+    @abstractmethod
+    def pairs(self, some: IntArray) -> tuple[IntArray, IntArray]:
+        """Anchors and partners of the rows at these places."""
 
 
-def _drawn(
-    nodes: Nodes,
-    near: tuple[IntArray, IntArray],
-    share: float,
-    least: int,
-    rng: np.random.Generator,
-) -> tuple[IntArray, IntArray]:
-    """Like _expanded, with a random share of the partners of each row."""
-    sizes, which = near
-    shuffled = nodes.rows[
-        np.lexsort((rng.random(nodes.rows.size), np.repeat(np.arange(sizes.size), nodes.sizes)))
-    ]
-    # Partners of a node one after the other; each of its rows takes a stretch of them, from a
-    # place of its own on and round the end, which makes every partner as likely as any other.
-    per_edge = nodes.sizes[which]
-    before = np.cumsum(per_edge) - per_edge
-    starts = np.cumsum(sizes) - sizes
-    ends = np.append(before, per_edge.sum())
-    begin = ends[starts]
-    length = ends[starts + sizes] - begin
-    node = np.repeat(np.arange(sizes.size, dtype=np.int64), nodes.sizes)
-    others = length[node] - 1
-    take = np.minimum(np.maximum(np.ceil(share * others).astype(np.int64), least), others)
-    place, row = _spans(rng.integers(0, np.maximum(length[node], 1)), take + 1)
-    place = begin[node[row]] + place % length[node[row]]
-    edge = np.searchsorted(before, place, side="right") - 1
-    first, second = nodes.rows[row], shuffled[nodes.first[which[edge]] + place - before[edge]]
-    keep: BoolArray = first != second  # a stretch holds one more, in case it meets the row itself
-    surplus = np.bincount(row[keep], minlength=node.size) > take
-    last = np.cumsum(take + 1) - 1
-    keep[last[surplus]] = False
-    first, second = first[keep], second[keep]
-    order = np.lexsort((second, first))
-    return first[order], second[order]
+@final
+@dataclass(frozen=True)
+class _Everybody(_Listing):
+    """All rows of near nodes: how many nodes are near each, and which."""
+
+    nodes: Nodes
+    near: tuple[IntArray, IntArray]
+
+    @property
+    def counts(self) -> IntArray:
+        sizes, which = self.near
+        ends = np.append(0, np.cumsum(self.nodes.sizes[which]))
+        last = np.cumsum(sizes)
+        return np.repeat(ends[last] - ends[last - sizes] - 1, self.nodes.sizes)
+
+    def pairs(self, some: IntArray) -> tuple[IntArray, IntArray]:
+        (sizes, which), nodes = self.near, self.nodes
+        node = np.searchsorted(nodes.first, some, side="right") - 1
+        edge_of, anchor = _spans((np.cumsum(sizes) - sizes)[node], sizes[node])
+        partner_of, at = _spans(nodes.first[which[edge_of]], nodes.sizes[which[edge_of]])
+        first, second = nodes.rows[some[anchor[at]]], nodes.rows[partner_of]
+        others = first != second
+        return first[others], second[others]
+
+
+@final
+@dataclass(frozen=True)
+class _Drawn(_Listing):
+    """A random share of the partners of each row.
+
+    Partners of a node stand one after the other; each of its rows takes a stretch of them, from a
+    place of its own on and round the end, which makes every partner as likely as any other.
+    """
+
+    nodes: Nodes
+    near: tuple[IntArray, IntArray]
+    shuffled: IntArray
+    take: IntArray
+    place: IntArray
+
+    @staticmethod
+    def of(
+        nodes: Nodes,
+        near: tuple[IntArray, IntArray],
+        share: float,
+        least: int,
+        rng: np.random.Generator,
+    ) -> "_Drawn":
+        """Draw."""
+        node = np.repeat(np.arange(nodes.sizes.size), nodes.sizes)
+        shuffled = nodes.rows[np.lexsort((rng.random(nodes.rows.size), node))]
+        others = _Everybody(nodes, near).counts
+        take = np.minimum(np.maximum(np.ceil(share * others).astype(np.int64), least), others)
+        place = rng.integers(0, np.maximum(others + 1, 1))
+        return _Drawn(nodes, near, shuffled, take, place)
+
+    @property
+    def counts(self) -> IntArray:
+        return self.take
+
+    def pairs(self, some: IntArray) -> tuple[IntArray, IntArray]:
+        (sizes, which), nodes, take = self.near, self.nodes, self.take[some]
+        per_edge = nodes.sizes[which]
+        before = np.cumsum(per_edge) - per_edge
+        node = np.searchsorted(nodes.first, some, side="right") - 1
+        last = np.cumsum(sizes)[node]
+        ends = np.append(before, per_edge.sum())
+        begin, length = ends[last - sizes[node]], ends[last] - ends[last - sizes[node]]
+        # a stretch holds one more, in case it meets the row itself
+        place, row = _spans(self.place[some], take + 1)
+        place = begin[row] + place % length[row]
+        edge = np.searchsorted(before, place, side="right") - 1
+        first = nodes.rows[some[row]]
+        second = self.shuffled[nodes.first[which[edge]] + place - before[edge]]
+        keep: BoolArray = first != second
+        surplus = np.bincount(row[keep], minlength=some.size) > take
+        keep[(np.cumsum(take + 1) - 1)[surplus]] = False
+        return first[keep], second[keep]
 
 
 def _spans(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
@@ -257,11 +300,22 @@ def _spans(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
     return starts[which] + np.arange(which.size) - offset[which], which
 
 
-def _graph(parts: list[tuple[IntArray, IntArray]], n: int, arity: int) -> Graph:
-    anchor = np.concatenate([each[0] for each in parts])
-    partner = np.concatenate([each[1] for each in parts])
-    if np.any(anchor[1:] < anchor[:-1]):
-        order = np.argsort(anchor, kind="stable")
-        anchor, partner = anchor[order], partner[order]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(anchor, minlength=n))])
-    return Graph(indptr.astype(np.int64), partner, arity)
+def _graph(listings: Sequence[_Listing], n: int, arity: int) -> Graph:
+    """Partners of every row, sorted: nothing but these is ever held for all pairs."""
+    counts = np.zeros(n, dtype=np.int64)
+    for each in listings:
+        counts[each.nodes.rows] = each.counts
+    indptr = np.append(0, np.cumsum(counts)).astype(np.int64)
+    partners = np.empty(int(indptr[-1]), dtype=np.int64)
+    for each in listings:
+        places = np.arange(each.nodes.rows.size, dtype=np.int64)
+        pairs = np.cumsum(each.counts + 1)
+        most = pairs[-1] if pairs.size else 0
+        cuts = np.searchsorted(pairs, np.arange(LISTED, most, LISTED))
+        for some in np.split(places, cuts):
+            first, second = each.pairs(some)
+            order = np.lexsort((second, first))
+            first = first[order]
+            within = np.arange(first.size) - np.searchsorted(first, first)
+            partners[indptr[first] + within] = second[order]
+    return Graph(indptr, partners, arity)

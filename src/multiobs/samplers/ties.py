@@ -9,10 +9,11 @@ weighted list of tuples.
 
 import numpy as np
 
-from multiobs._types import IntArray
+from multiobs._types import FloatArray, IntArray
 from multiobs.tuples import Tuples, binomial, unrank_subsets
 
 EXACT = 2_000_000  # tuples that the average over the orders of ties may be spread over
+AT_ONCE = 1 << 16  # tuples
 
 
 def shuffled_ties(order: IntArray, sizes: IntArray, rng: np.random.Generator) -> IntArray:
@@ -74,22 +75,28 @@ def sliding_average(
     count = options_left * options_right
     if not float(count.sum()) <= most:
         return None
-    members, weights = [], []
+    members = np.empty((int(count.sum()), m), dtype=np.int64)
+    weight, filled = np.empty(members.shape[0]), 0
     for j in range(m, 0, -1):
         for k in range(m - j + 1):
-            (mine,) = np.nonzero((left == j) & (right == k))
-            if mine.size == 0:
-                continue
-            per = count[mine].astype(np.int64)
-            entry = np.repeat(mine, per)
-            number = np.arange(entry.size) - np.repeat(np.cumsum(per) - per, per)
-            beyond = options_right[entry].astype(np.int64)
-            low = unrank_subsets(number // beyond, j, int(size[start[mine]].max()))
-            high = unrank_subsets(number % beyond, k, int(size[start[mine] + m - 1].max()))
-            between = start[entry][:, None] + np.arange(j, m - k)
-            place = [begin[start[entry]][:, None] + low, between, far[entry][:, None] + high]
-            members.append(order[np.concatenate(place, axis=1)])
-            weights.append(times[entry] / count[entry])
-    if not members:
-        return Tuples(np.empty((0, m), dtype=np.int64), n)
-    return Tuples(np.concatenate(members), n, None, np.concatenate(weights))
+            (alike,) = np.nonzero((left == j) & (right == k))
+            for mine in _in_turn(alike, count[alike]):
+                per = count[mine].astype(np.int64)
+                entry = np.repeat(mine, per)
+                number = np.arange(entry.size) - np.repeat(np.cumsum(per) - per, per)
+                beyond = options_right[entry].astype(np.int64)
+                here = members[filled : filled + entry.size]
+                low = unrank_subsets(number // beyond, j, int(size[start[mine]].max()))
+                here[:, :j] = order[begin[start[entry]][:, None] + low]
+                here[:, j : m - k] = order[start[entry][:, None] + np.arange(j, m - k)]
+                high = unrank_subsets(number % beyond, k, int(size[start[mine] + m - 1].max()))
+                here[:, m - k :] = order[far[entry][:, None] + high]
+                weight[filled : filled + entry.size] = times[entry] / count[entry]
+                filled += entry.size
+    return Tuples(members, n, None, weight) if filled else Tuples(members, n)
+
+
+def _in_turn(entries: IntArray, counts: FloatArray) -> list[IntArray]:
+    """Cut entries into runs of about so many tuples as are made at once."""
+    cuts = np.searchsorted(np.cumsum(counts), np.arange(AT_ONCE, counts.sum(), AT_ONCE))
+    return [each for each in np.split(entries, cuts) if each.size]
