@@ -121,7 +121,8 @@ class Monomials(Kernel):
     def __call__(self, Y: FloatArray) -> FloatArray:
         members = as_members(Y, self.n_columns)
         if self.shift_invariant:  # differences are exact where power sums would cancel
-            members = members - _middle(members)
+            at = self.arity // 2 if self.arity > 2 else 0  # a middle one: not an odd one out
+            members = members - (np.partition(members, at, axis=1) if at else members)[:, at, None]
         m = self.arity
         sums: dict[tuple[int, Exponent], FloatArray] = {}
         out = np.zeros(members.shape[0])
@@ -208,17 +209,6 @@ def powers(values: FloatArray, exponent: Exponent) -> FloatArray:
     for column in columns[1:]:  # repeated products: exact for small integers, and quick
         out *= column
     return out
-
-
-def _middle(members: FloatArray) -> FloatArray:
-    """A middle label of each tuple (t, 1, s): most differences to it are small.
-
-    From an odd one out all others are as far away, and high powers would cancel.
-    """
-    m = members.shape[1]
-    if m <= 2:
-        return members[:, :1]
-    return np.partition(members, m // 2, axis=1)[:, m // 2 : m // 2 + 1]
 
 
 def _over_members(members: FloatArray, exponent: Exponent) -> FloatArray:
