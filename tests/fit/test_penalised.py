@@ -154,6 +154,8 @@ def test_quantiles_of_the_smoothness_are_those_of_its_posterior(size: float) -> 
     A = np.diag(np.concatenate([[100.0], a]))
     found = Penalised(w, ridge, groups, A, phi, Status.CONVERGED).plausible(phi)
     assert np.all(found[:, 0] == 0.0)
+    changed = Penalised(w, ridge, groups, A, phi, Status.CONVERGED, 3.0).plausible(phi)
+    np.testing.assert_allclose(changed, 3.0 * found)
 
     def density(sigma: float) -> float:  # of sigma = lambda^(-1/2), uniform a priori
         spread = phi * (1 / a + sigma**2)

@@ -62,6 +62,8 @@ class Penalised:
         φ.
     status : Status
         How the minimisation ended.
+    level : float
+        By how much all λ were changed after quasi-REML.
     """
 
     w: FloatArray
@@ -70,6 +72,7 @@ class Penalised:
     information: FloatArray
     dispersion: float
     status: Status
+    level: float = 1.0
 
     @property
     def inverse(self) -> FloatArray:
@@ -108,7 +111,8 @@ class Penalised:
 
         A group's unpenalised coefficients are about normal with mean zero and variance
         :math:`\phi (1/a_c + 1/\lambda)`, a the diagonal of A; a priori :math:`\lambda^{-1/2}`, the
-        standard deviation of the coefficients, is uniform (Gelman 2006).
+        standard deviation of the coefficients, is uniform (Gelman 2006).  Where cross-validation
+        changed all λ, they are changed by the same factor.
 
         Parameters
         ----------
@@ -126,7 +130,7 @@ class Penalised:
             height = -np.sum(np.log(spread) + squares / spread, axis=0) / 2 - steps / 2
             mass = np.exp(height - height.max())
             below = (np.cumsum(mass) - mass / 2) / mass.sum()
-            out[:, inside] = np.exp(np.interp(QUANTILES, below, steps))[:, None]
+            out[:, inside] = self.level * np.exp(np.interp(QUANTILES, below, steps))[:, None]
         return out
 
 
@@ -258,12 +262,13 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         ridge = ridge_of(strength)
         w, status = settle(problem, ridge, w, 2, held)
         A = information(w)
+    level = 1.0
     if problem.alone:
-        strength *= cross_validated_level(problem, A, ridge)
-        ridge = ridge_of(strength)
+        level = cross_validated_level(problem, A, ridge)
+        ridge = level * ridge
     w, status = settle(problem, ridge, w, STEPS)
     A = information(w)
-    return Penalised(w, ridge, groups, A, phi, status)
+    return Penalised(w, ridge, groups, A, phi, status, level)
 
 
 def cross_validated_level(problem: RowProblem, A: FloatArray, ridge: FloatArray) -> float:
