@@ -107,7 +107,7 @@ def _errors(
 def behind(errors: Errors) -> set[str]:
     """Peers that need no further trials."""
     peers = {name: float(np.mean(each)) for name, each in errors.items() if is_peer(name)}
-    best = np.nanmin(list(peers.values()))
+    best = np.nanmin([*peers.values(), np.inf])
     return {
         name for name, error in peers.items() if not error <= BEHIND * best and name not in PAPER
     }
