@@ -1,11 +1,12 @@
 """How time and memory of a fit with its interval grow: ``python -m benchmarks.growth``.
 
 Slopes are those of logarithms, by least squares over doubled sizes: CPU time of the quicker of two
-runs, and the peak that Python's allocator saw.  It ends with 1 if one passes its limit.
+runs, and the peak that Python's allocator saw.  Some sizes have limits of their own, in seconds and
+times the size of X and y.  It ends with 1 if one of all these is passed.
 """
 
 import argparse
-import json
+import csv
 import sys
 import time
 import tracemalloc
@@ -19,6 +20,7 @@ from multiobs import MultiObservationRegressor
 
 LIMITS = {"n": 1.2, "ties": 1.2, "groups": 1.2, "arity": 2.2, "p": 2.2}
 Case = tuple[str, str, tuple[int, ...], Callable[[int], None]]  # name, what grows, sizes, run
+Aim = tuple[str, str, tuple[np.ndarray, np.ndarray], float, float]  # …, seconds, times the input
 
 
 def fitted(statistic: str | object, X: np.ndarray, y: np.ndarray, **how: object) -> None:
@@ -53,10 +55,29 @@ def cases() -> list[Case]:
             (3, 6, 12),
             lambda m: fitted(statistics.minvar(m - 1), *rows(5_000, 1)),
         ),
-        ("variance, p columns", "p", (25, 50, 100), lambda p: fitted("variance", *rows(1_000, p))),
-        ("MINVAR, p columns", "p", (25, 50, 100), lambda p: fitted("minvar", *rows(1_000, p))),
-        ("UCB, p columns", "p", (25, 50, 100), lambda p: fitted("ucb", *rows(1_000, p))),
+        *(
+            (f"{s}, p columns", "p", (50, 100, 200), _wide(s))
+            for s in ("variance", "minvar", "ucb")
+        ),
     ]
+
+
+def aims() -> list[Aim]:
+    """Sizes with limits of their own; intervals at all rows."""
+    wide = rows(2_000, 200)
+    X, y = rows(1_000_000, 2)
+    grid = np.floor(10 * X), y
+    return [
+        *(
+            (f"{s}, 2000 rows, 200 columns", s, wide, 10.0, 20.0)
+            for s in ("variance", "minvar", "ucb")
+        ),
+        ("variance, 10^6 rows on a 10 x 10 grid", "variance", grid, 10.0, 20.0),
+    ]
+
+
+def _wide(statistic: str) -> Callable[[int], None]:
+    return lambda p: fitted(statistic, *rows(1_000, p))
 
 
 def _case(statistic: str, p: int) -> Callable[[int], None]:
@@ -78,10 +99,10 @@ def _grouped() -> Callable[[int], None]:
     return run
 
 
-def measured(run: Callable[[int], None], size: int) -> tuple[float, float]:
+def measured(run: Callable[[int], None], size: int, times: int = 2) -> tuple[float, float]:
     """CPU seconds and peak bytes."""
     seconds = []
-    for _ in range(2):
+    for _ in range(times):
         start = time.process_time()
         run(size)
         seconds.append(time.process_time() - start)
@@ -97,37 +118,72 @@ def slope(sizes: tuple[int, ...], values: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def main() -> int:
-    """Measure, print a table, write it, and say whether a limit was passed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, help="JSON file of the figures")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    chosen = parser.parse_args()
-    warnings.simplefilter("ignore")
+def grown(only: str) -> tuple[list[dict[str, str]], bool]:
+    """A line of the table for each case, and whether all slopes are within their limits."""
     found, passed = [], True
-    print("| case | grows | sizes | CPU seconds | MB | slope of time | of memory | limit |")
-    print("|---|---|---|---|---|---|---|---|")
     for name, what, sizes, run in cases():
-        if chosen.only not in name:
+        if only not in name:
             continue
         run(sizes[0])  # modules are loaded once
         seconds, peaks = zip(*(measured(run, size) for size in sizes), strict=True)
-        slopes = slope(sizes, list(seconds)), slope(sizes, list(peaks))
-        limit = LIMITS[what]
+        slopes, limit = [slope(sizes, list(each)) for each in (seconds, peaks)], LIMITS[what]
         passed &= max(slopes) <= limit
-        found.append(
-            {"case": name, "grows": what, "sizes": sizes, "seconds": seconds, "bytes": peaks}
-            | {"slope of time": slopes[0], "slope of memory": slopes[1], "limit": limit}
-        )
-        told = " / ".join(f"{each:.2f}" for each in seconds)
-        large = " / ".join(f"{each / 1e6:.0f}" for each in peaks)
-        listed = " / ".join(f"{each:,}" for each in sizes)
-        ends = f"{slopes[0]:.2f} | {slopes[1]:.2f} | {limit}"
-        print(f"| {name} | {what} | {listed} | {told} | {large} | {ends} |", flush=True)
-    if chosen.out is not None:
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(found, indent=1))
-    return 0 if passed else 1
+        line = {
+            "fit with interval": name, "grows": what,
+            "sizes": " / ".join(f"{each:,}" for each in sizes),
+            "CPU seconds": " / ".join(f"{each:.2f}" for each in seconds),
+            "MB": " / ".join(f"{each / 1e6:.0f}" for each in peaks),
+            "slope of time": f"{slopes[0]:.2f}", "of memory": f"{slopes[1]:.2f}",
+            "limit": f"{limit}",
+        }  # fmt: skip
+        print(" | ".join(line.values()), flush=True)
+        found.append(line)
+    return found, passed
+
+
+def aimed(only: str) -> tuple[list[dict[str, str]], bool]:
+    """A line of the table for each size with limits of its own, and whether these are held."""
+    found, passed = [], True
+    for name, statistic, (X, y), most, times in aims():
+        if only not in name:
+            continue
+
+        def run(n: int) -> None:
+            model = MultiObservationRegressor(statistic, random_state=0).fit(X[:n], y[:n])  # noqa: B023
+            model.predict_interval(X[:n])  # noqa: B023
+
+        run(300)
+        seconds, peak = measured(run, y.size, 1)
+        input_size = X.nbytes + y.nbytes
+        passed &= seconds <= most and peak <= times * input_size
+        line = {
+            "fit with intervals": name, "CPU seconds": f"{seconds:.1f}", "limit": f"{most:g}",
+            "MB": f"{peak / 1e6:.0f}", "of the input": f"{peak / input_size:.1f}",
+            "at most": f"{times:g}",
+        }  # fmt: skip
+        print(" | ".join(line.values()), flush=True)
+        found.append(line)
+    return found, passed
+
+
+def main() -> int:
+    """Measure, print, write the tables, and say whether a limit was passed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, help="folder of growth.csv and growth_limits.csv")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    ends = []
+    for name, table in (("growth.csv", grown), ("growth_limits.csv", aimed)):
+        lines, passed = table(chosen.only)
+        ends.append(passed)
+        if chosen.out is not None and lines:
+            chosen.out.mkdir(parents=True, exist_ok=True)
+            with (chosen.out / name).open("w", newline="") as file:
+                writer = csv.DictWriter(file, list(lines[0]))
+                writer.writeheader()
+                writer.writerows(lines)
+    return 0 if all(ends) else 1
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ from multiobs.fit import (
 from multiobs.inference import Inference, shrink
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-from multiobs.transport import Transport
+from multiobs.transport import Transport, one_thread
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
@@ -313,8 +313,8 @@ class MultiObservationRegressor(
 
         chosen, scores = chosen_class(fit, self._request(statistic), rows)
         door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
-        door.fit(X, y, sample_weight, groups)
-        fitted = door._fitted
+        with one_thread():
+            fitted = door.fit(X, y, sample_weight, groups)._fitted
         self._become(rows.marks, replace(fitted, plan=replace(fitted.plan, scores=scores)))
         return self
 

@@ -21,7 +21,7 @@ from multiobs.auto import Prepared, Request, prepare
 from multiobs.fit import Problem, Smooth
 from multiobs.samplers import Adjacent
 from multiobs.statistics import Statistic
-from multiobs.transport import completed, fit_scale_pilot, spread_folds
+from multiobs.transport import completed, fit_scale_pilot, one_thread, spread_folds
 from multiobs.tuples import canonical_order
 
 FOLDS = 3
@@ -160,7 +160,8 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
     fold = np.empty(n, dtype=np.int64)
     fold[canonical_order(rows.place, rows.y, rows.weight)] = spread_folds(n, FOLDS)
     predictions = {each.name: np.zeros(n) for each in ready}
-    with warnings.catch_warnings():  # what is wrong with a class shows in its score
+    # what is wrong with a class shows in its score; threads of trees would wait for each other
+    with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
         whole = prepare(request, rows, np.random.default_rng(0)).problem
         for k in range(FOLDS):
