@@ -41,19 +41,19 @@ def cases() -> list[Case]:
     """Everything that is measured."""
     from multiobs import statistics
 
-    many = (20_000, 40_000, 80_000)
+    many = (250_000, 500_000, 1_000_000)
     grid = [(f"{s}, one column", "n", many, _case(s, 1)) for s in ("variance", "ucb", "minvar")]
     return [
         *grid,
-        ("variance, five columns", "n", (4_000, 8_000, 16_000), _case("variance", 5)),
+        ("variance, five columns", "n", (8_000, 16_000, 32_000), _case("variance", 5)),
         ("variance, a 10 x 10 grid", "ties", many, _tied("auto", 2)),
-        ("variance, nearest, ten values", "ties", (5_000, 10_000, 20_000), _tied("nearest", 1)),
-        ("variance, groups of 20 rows", "groups", (10_000, 20_000, 40_000), _grouped()),
+        ("variance, nearest, ten values", "ties", many, _tied("nearest", 1)),
+        ("variance, groups of 20 rows", "groups", (50_000, 100_000, 200_000), _grouped()),
         (
             "MINVAR of m labels",
             "arity",
-            (3, 6, 12),
-            lambda m: fitted(statistics.minvar(m - 1), *rows(5_000, 1)),
+            (4, 8, 16),
+            lambda m: fitted(statistics.minvar(m - 1), *rows(20_000, 1)),
         ),
         *(
             (f"{s}, p columns", "p", (50, 100, 200), _wide(s))

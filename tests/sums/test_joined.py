@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from multiobs import MultiObservationRegressor, contract, plan, samplers, statistics
+from multiobs import MultiObservationRegressor, contract, empirical_risk, plan, samplers, statistics
 from multiobs.statistics.kernels import OrderStatistic
 from multiobs.sums import TupleFeatures, distinct, features_of, few_pairs, joined, pool, wide
 from multiobs.sums.scores import slope_of, sum_scores
@@ -102,6 +102,27 @@ def test_scores_of_a_loss_without_terms(by_anchor, monkeypatch):
     monkeypatch.setattr(wide, "WIDE", 3)
     found = sum_scores(slope, tuples, Z, y, w, None, by_anchor=by_anchor)
     assert_allclose(found, known, rtol=1e-10, atol=1e-10 * np.abs(known).max())
+
+
+def test_the_risk_of_any_loss(monkeypatch):
+    def gap(r, Y):
+        return r - Y.mean(axis=1)
+
+    loss = statistics.from_loss(
+        lambda r, Y: np.cosh(gap(r, Y)), lambda r, Y: np.sinh(gap(r, Y)),
+        lambda r, Y: np.cosh(gap(r, Y)), 2,
+    )  # fmt: skip
+    rng = np.random.default_rng(8)
+    Z, y, w = rng.normal(size=(40, 4)), rng.normal(size=40), rng.normal(size=4) / 4
+    weight, tuples = rng.uniform(size=40), samplers.Nearest(3).build(Z[:, :1], 2, rng, None)
+    known = empirical_risk(loss, tuples, Z, y, weight=weight)
+    monkeypatch.setattr(wide, "WIDE", 3)
+    found = empirical_risk(loss, tuples, Z, y, weight=weight)
+    for one, other, at in ((found, known, w), (found.fixed(-0.5), known.fixed(-0.5), w[:3])):
+        assert one.n_coefficients == other.n_coefficients
+        assert_allclose(one.value(at), other.value(at), rtol=1e-12)
+        assert_allclose(one.gradient(at), other.gradient(at), rtol=1e-10, atol=1e-12)
+        assert_allclose(one.hessian(at), other.hessian(at), rtol=1e-10, atol=1e-12)
 
 
 def test_pooling_by_blocks_of_columns(monkeypatch):

@@ -23,7 +23,10 @@ from multiobs.sums.contraction import (
     enumerate_tuples,
     features_of,
     tuple_weights,
+    weighted_power,
 )
+from multiobs.sums.joined import TupleFeatures
+from multiobs.sums.wide import many_features
 from multiobs.tuples import TupleSet, concatenate
 
 MANY = 2_000  # rows from which a reference level comes from normal equations
@@ -192,7 +195,7 @@ class TupleRisk(Risk):
     ----------
     loss : Loss
         Loss in r-space.
-    z : ndarray (t, p)
+    z : ndarray (t, p) or TupleFeatures
         Features of the representatives.
     Y : ndarray (t, m) or (t, m, s)
         Labels of the members.
@@ -205,31 +208,27 @@ class TupleRisk(Risk):
     def __init__(
         self,
         loss: Loss,
-        z: FloatArray,
+        z: FloatArray | TupleFeatures,
         Y: FloatArray,
         weight: FloatArray | None = None,
         offset: FloatArray | None = None,
     ) -> None:
         self.loss, self.z, self.Y, self.weight = loss, z, Y, weight
-        self.offset = np.zeros(z.shape[0]) if offset is None else offset
+        self.offset = np.zeros(Y.shape[0]) if offset is None else offset
 
     @property
     def n_coefficients(self) -> int:
-        return int(self.z.shape[1])
+        return self.z.n_columns if isinstance(self.z, TupleFeatures) else int(self.z.shape[1])
 
     def value(self, w: FloatArray) -> float:
-        return float(self._weighted(self.loss.value(self.z @ w + self.offset, self.Y)).sum())
+        return float(self._weighted(self.loss.value(self._at(w), self.Y)).sum())
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        return np.asarray(
-            self._weighted(self.loss.gradient(self.z @ w + self.offset, self.Y)) @ self.z
-        )
+        return weighted_power(self._weighted(self.loss.gradient(self._at(w), self.Y)), self.z, 1)
 
     def hessian(self, w: FloatArray) -> FloatArray | None:
-        curvature = self.loss.hessian(self.z @ w + self.offset, self.Y)
-        if curvature is None:
-            return None
-        return np.asarray((self.z * self._weighted(curvature)[:, None]).T @ self.z)
+        curvature = self.loss.hessian(self._at(w), self.Y)
+        return None if curvature is None else weighted_power(self._weighted(curvature), self.z, 2)
 
     def start(self, one: FloatArray | None) -> FloatArray:
         if one is None:
@@ -241,11 +240,18 @@ class TupleRisk(Risk):
 
     def fixed(self, value: float) -> "TupleRisk":
         """Return the risk of the other coefficients when the last one is held at a value."""
+        if isinstance(self.z, TupleFeatures):
+            return TupleRisk(self.loss, self.z.fixed(value), self.Y, self.weight, self.offset)
         held = self.offset + value * self.z[:, -1]
         return TupleRisk(self.loss, self.z[:, :-1], self.Y, self.weight, held)
 
     def __add__(self, other: Risk) -> Risk:
         return SumRisk([self, other])
+
+    def _at(self, w: FloatArray) -> FloatArray:
+        """Predictions of the tuples, (t,)."""
+        here = self.z.forms(w) if isinstance(self.z, TupleFeatures) else self.z @ w
+        return np.asarray(here + self.offset)
 
     def _weighted(self, values: FloatArray) -> FloatArray:
         return values if self.weight is None else values * self.weight
@@ -306,7 +312,12 @@ def risk_of_loss(
     """Sum a loss over the tuples: :func:`multiobs.empirical_risk` behind its door."""
     if not loss.sums:
         part = concatenate(list(enumerate_tuples(tuples, limit)), tuples.arity, tuples.n_rows)
-        return TupleRisk(loss, features_of(part, Z), y[part.members], tuple_weights(part, weight))
+        z: FloatArray | TupleFeatures
+        if isinstance(Z, np.ndarray) and many_features(Z):
+            z = TupleFeatures(part, Z)
+        else:
+            z = features_of(part, Z)
+        return TupleRisk(loss, z, y[part.members], tuple_weights(part, weight))
     gamma = reference_level(loss, Z, y) if reference is None else reference
     if gamma is None:
         loss, gamma = loss.settled(y), np.zeros(0)  # a settled loss asks for no level
