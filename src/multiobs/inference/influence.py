@@ -83,10 +83,12 @@ def influences(g: FloatArray, tuples: TupleSet) -> Influences:
     m, counts = tuples.arity, tuples.membership_counts()
     both = neighbour_sums(tuples, np.column_stack([g, counts, np.ones(counts.size)]))
     near, near_counts, number = both[:, :-2], both[:, -2], both[:, -1]
-    near = near - (m - 1) * g  # a tuple that contains the row itself says nothing about others
+    near -= (m - 1) * g  # a tuple that contains the row itself says nothing about others
     left = near_counts - (m - 1) * counts
     share = np.where(left > 0.5, counts / np.maximum(left, 0.5), 0.0)
-    return Influences(g - (m - 1) / m * share[:, None] * near, number, m)
+    near *= -(m - 1) / m * share[:, None]
+    near += g
+    return Influences(near, number, m)
 
 
 def row_scores(found: Meat, tuples: TupleSet) -> FloatArray:

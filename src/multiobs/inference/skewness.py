@@ -21,7 +21,7 @@ import numpy as np
 from multiobs._types import FloatArray, IntArray
 from multiobs.native.window_sums import window_sums
 
-CHUNK = 2**19  # numbers in a temporary array
+CHUNK = 2**17  # numbers in a temporary array
 
 
 @final
