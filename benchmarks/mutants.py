@@ -68,7 +68,7 @@ MUTANTS = [
     Mutant("inference/score_test.py", "pinv(R) @ (R @ at - q)", "pinv(R) @ (R @ at)", JOINT),
     Mutant("inference/score_test.py", "special.chdtrc(rank,", "special.chdtrc(1,", JOINT),
     Mutant("inference/influence.py", "(m - 1) / m * share", "share", JOINT),
-    Mutant("inference/influence.py", "near - (m - 1) * g", "near", JOINT),
+    Mutant("inference/influence.py", "near -= (m - 1) * g", "pass", JOINT),
     Mutant("inference/dependence.py", "(count / max(count - 1, 1))", "1.0", DEPENDENCE),
     Mutant("inference/dependence.py", "[1 : df + fitted]", "[0 : df + fitted]", DEPENDENCE),
     Mutant("inference/dependence.py", "self.outer(u) * float", "self.outer(u) / float", DEPENDENCE),

@@ -132,7 +132,8 @@ def plan(
     few = FEW if compiled else max(FEW_IN_NUMPY, 2 * tuples.n_rows)
     if count <= few:
         return Plan("list", count, "so few tuples are listed in no time")
-    if features > wide.WIDE and k <= 2 and few_pairs(tuples):
+    few_features = wide.TOTALS if isinstance(kernel, Monomials) else wide.WIDE
+    if features > few_features and k <= 2 and few_pairs(tuples):
         return Plan("list", count, "many features meet a list of the rows that share a tuple")
     if isinstance(kernel, Monomials) and kernel.arity <= moments.MOST_OBSERVATIONS:
         assert isinstance(tuples, Windows | Graph)

@@ -30,7 +30,7 @@ from multiobs.sums.contraction import (
     tuple_weights,
 )
 from multiobs.sums.folding import folded
-from multiobs.sums.joined import ENTRIES, TupleFeatures
+from multiobs.sums.joined import ENTRIES, TupleFeatures, few_pairs
 from multiobs.sums.passes import Summed, in_few_passes
 from multiobs.tuples import CHUNK, Graph, Tuples, TupleSet, Windows
 
@@ -224,10 +224,8 @@ def _split(terms: Sequence[Term], tuples: TupleSet, Z: Features, y: FloatArray) 
     for term in terms:
         kernel = term.kernel
         polynomial, even, ranked = kernel.polynomial, kernel.among_equals, kernel.ranked
-        # scores of any degree are vectors
-        many = n_columns(Z) > wide.WIDE
-        k = min(term.degree, 2) if many else term.degree
-        if plan(tuples, kernel, k, affine, n_columns(Z)).branch == "list" or not affine:
+        listed = n_columns(Z) > wide.WIDE and few_pairs(tuples)
+        if listed or plan(tuples, kernel, term.degree, affine).branch == "list" or not affine:
             found.listed.append(term)
         elif polynomial is not None:
             found.summed.append(Summed(polynomial, term.forms, tuples))

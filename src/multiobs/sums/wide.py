@@ -18,6 +18,7 @@ from multiobs.sums.moments import Block, Chunk, Evaluator, RowValues, recipe
 from multiobs.tuples import Graph, Windows
 
 WIDE = 16  # features: beyond this many, matrix products are faster than series in all of them
+TOTALS = 128  # features: up to this many, totals of moments by running sums are faster than a list
 
 
 def many_features(Z: FloatArray) -> bool:
