@@ -236,7 +236,7 @@ def test_smooth_boosting_and_the_best_of_them(
     words = ("fit", data, "--x", "x", "--y", "y", "--json")
     smooth = json.loads(run(capsys, *words, "--class", "smooth")[1])
     assert [term["name"] for term in smooth["terms"]] == ["s(x)"]
-    assert any("log link" in reason for reason in smooth["reasons"])
+    assert any("softplus link" in reason for reason in smooth["reasons"])  # no variance below zero
     table = frame(80)
     table.to_csv(data, index=False)
     auto = json.loads(run(capsys, *words, "--class", "auto")[1])
