@@ -47,3 +47,16 @@ def test_joint_tests_of_few_dependent_rows_have_a_variance(clusters):
     found = model.test_constant(clusters=codes)
     assert 0.0 < found.p_value <= 1.0
     assert np.isfinite(found.statistic)
+
+
+def test_a_hypothesis_far_from_the_estimate_is_told_in_few_characters_or_refused(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    rng = np.random.default_rng(0)
+    model = MultiObservationRegressor("variance", random_state=0)
+    model.fit(rng.random((200, 1)), rng.standard_normal(200))
+    assert len(str(model.wald_test([[1.0, 0.0]], [1e140]))) < 60
+    with pytest.raises(ValueError, match="R and q must be of a size whose powers a float holds"):
+        model.wald_test(np.eye(2), [1e160, 1e160])
+    written = capfd.readouterr()
+    assert written.out + written.err == ""  # LAPACK complains of NaN on standard output

@@ -49,9 +49,10 @@ class TestResult:
     name: str = field(default="Score test", repr=False, compare=False)
 
     def __str__(self) -> str:
-        found = f"F({self.df_num}, {self.df_denom:.1f}) = {self.statistic:.3f}"
+        value, found = self.statistic, f"F({self.df_num}, {self.df_denom:.1f})"
         if not np.isfinite(self.df_denom):
-            found = f"{self.name}: chi2({self.df_num}) = {self.statistic * self.df_num:.3f}"
+            value, found = value * self.df_num, f"{self.name}: chi2({self.df_num})"
+        found += f" = {value:.3f}" if value < 1e6 else f" = {value:.4g}"
         return f"H0: {self.hypothesis}. {found}, p = {self.p_value:.4g}"
 
 

@@ -101,6 +101,8 @@ def smooth(
     n, d = place.shape
     highest = min(HIGHEST_POWER, n // (ROWS_FOR_A_POWER * d))
     B, root = powers(place, fitted, highest), np.sqrt(size)
+    if not np.all(np.isfinite(values)):  # LAPACK would print a complaint
+        raise FloatingPointError("scores under the hypothesis overflow")
     found = B @ np.linalg.lstsq(B * root[:, None], values * root, rcond=None)[0]
     total = float(size @ values)
     least = LEAST * total / max(float(size.sum()), 1e-300)
