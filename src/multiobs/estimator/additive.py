@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, Literal, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from multiobs.statistics import Parts, Statistic
 
 Link = LinkName | Literal["auto"]
 FEW = 100  # rows below which the skewness of the labels is not known well enough to be used
-LINKS = ("auto", "identity", "log", "softplus", "logit")
+LINKS = ("auto", *get_args(LinkName))
 
 
 @final

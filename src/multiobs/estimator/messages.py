@@ -11,6 +11,7 @@ from multiobs._check.advice import OutsideDomain
 from multiobs._check.estimators import require_regressor, require_transformer
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
+from multiobs.estimator.additive import LINKS
 from multiobs.estimator.fitted import Fitted
 from multiobs.fit import LinearFit, RegressorFit, Smooth
 from multiobs.inference import RowInfluence
@@ -98,7 +99,7 @@ def refuse_parameters(model: Any) -> None:
     if model.max_tuples is not None:
         _check.integer("max_tuples", model.max_tuples, low=1)
     if not is_auto(model.link):
-        _check.choice("link", model.link, ("auto", "identity", "log", "softplus", "logit"))
+        _check.choice("link", model.link, LINKS)
     if model.n_jobs is not None and _check.integer("n_jobs", model.n_jobs, low=-(2**31)) == 0:
         raise ValueError("n_jobs must be a number of processes, or negative, got 0")
     if not is_auto(model.sampler):

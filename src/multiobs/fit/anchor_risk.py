@@ -10,8 +10,9 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit.design import Design
+from multiobs.fit.kept_risk import KeptRisk
 from multiobs.fit.problem import Problem
-from multiobs.fit.risk import MomentRisk, Risk, SumRisk, highest_turn
+from multiobs.fit.risk import MomentRisk, Risk, highest_turn
 from multiobs.statistics.losses import Loss
 from multiobs.sums import (
     Affine,
@@ -29,7 +30,7 @@ WIDE = 12  # columns from which tensors of a third and fourth power cost more th
 
 
 @final
-class RowRisk(Risk):
+class RowRisk(KeptRisk):
     r"""A polynomial in the prediction at each row, :math:`\sum_i \sum_k c_{ik} (o_i + z_i w)^k`.
 
     The same function as a :class:`MomentRisk`, whose tensors of p^k numbers it does not need.
@@ -56,30 +57,15 @@ class RowRisk(Risk):
         powers: Mapping[int, FloatArray],
         offset: FloatArray | float = 0.0,
     ) -> None:
+        super().__init__()
         self._z, self._powers, self._offset = z, dict(powers), offset
-        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     @property
     def n_coefficients(self) -> int:
         return self._z.n_columns if isinstance(self._z, TupleFeatures) else int(self._z.shape[1])
 
-    def value(self, w: FloatArray) -> float:
-        return float(self._total(w, 0))
-
-    def gradient(self, w: FloatArray) -> FloatArray:
-        return self._total(w, 1)
-
-    def hessian(self, w: FloatArray) -> FloatArray:
-        return self._total(w, 2)
-
-    def _total(self, w: FloatArray, order: int) -> FloatArray:
-        """Derivative of this order; the last one is kept, since solvers ask more than once."""
-        before = self._known.get(order)
-        if before is not None and np.array_equal(before[0], w):
-            return before[1]
-        found = weighted_power(self._derivative(w, order), self._z, order)
-        self._known[order] = (w.copy(), found)
-        return found
+    def _formed(self, w: FloatArray, order: int) -> FloatArray:
+        return weighted_power(self._derivative(w, order), self._z, order)
 
     def start(self, one: FloatArray | None) -> FloatArray:
         if one is None:
@@ -91,9 +77,6 @@ class RowRisk(Risk):
             for j in range(k + 1):
                 along[j] += comb(k, j) * float(np.sum(c * offset ** (k - j) * here**j))
         return one * highest_turn(along)
-
-    def __add__(self, other: Risk) -> Risk:
-        return SumRisk([self, other])
 
     def _derivative(self, w: FloatArray, order: int) -> FloatArray:
         """Derivative of that order in the prediction, at each row (n,)."""

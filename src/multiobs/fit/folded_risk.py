@@ -6,7 +6,8 @@ from typing import final
 import numpy as np
 
 from multiobs._types import FloatArray
-from multiobs.fit.risk import Risk, SumRisk, highest_turn
+from multiobs.fit.kept_risk import KeptRisk
+from multiobs.fit.risk import highest_turn
 from multiobs.statistics.kernels import Monomials
 from multiobs.statistics.losses import Factor, Loss
 from multiobs.sums import Affine, Features, added, contract, folded, many_features
@@ -16,7 +17,7 @@ Part = tuple[float, Monomials, int, int]  # a number, a kernel, powers of r and 
 
 
 @final
-class FoldedRisk(Risk):
+class FoldedRisk(KeptRisk):
     r"""The summed loss over tuples in closed form, evaluated where it is asked for.
 
     The loss is :math:`\sum c\, h(y) r^j \gamma^l` with r the prediction and γ the reference level
@@ -51,6 +52,7 @@ class FoldedRisk(Risk):
         *,
         offset: FloatArray | None = None,
     ) -> None:
+        super().__init__()
         self._tuples, self._factors, self._Z, self._y = tuples, derivative, Z, y
         self._weight, self._level = weight, level
         self._offset = np.zeros(Z.shape[0]) if offset is None else offset
@@ -60,32 +62,16 @@ class FoldedRisk(Risk):
             _summed(slope),
             _summed([(c * j, h, j - 1, power) for c, h, j, power in slope if j]),
         )
-        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
         self._degree = 1 + max(j for _, _, j, _ in slope)
 
     @property
     def n_coefficients(self) -> int:
         return int(self._Z.shape[1])
 
-    def value(self, w: FloatArray) -> float:
-        return float(self._total(w, 0))
-
-    def gradient(self, w: FloatArray) -> FloatArray:
-        return self._total(w, 1)
-
-    def hessian(self, w: FloatArray) -> FloatArray:
-        return self._total(w, 2)
-
-    def _total(self, w: FloatArray, order: int) -> FloatArray:
-        """Derivative of this order; the last one is kept, since solvers ask more than once."""
-        before = self._known.get(order)
-        if before is not None and np.array_equal(before[0], w):
-            return before[1]
+    def _formed(self, w: FloatArray, order: int) -> FloatArray:
         labels = np.column_stack([self._y, self._Z @ w + self._offset, self._level])
         kernel = self._orders[order]
-        found = contract(self._tuples, kernel, self._Z, labels, order, weight=self._weight)
-        self._known[order] = (w.copy(), found)
-        return found
+        return contract(self._tuples, kernel, self._Z, labels, order, weight=self._weight)
 
     def start(self, one: FloatArray | None) -> FloatArray:
         if one is None:
@@ -101,9 +87,6 @@ class FoldedRisk(Risk):
         Z = np.ascontiguousarray(self._Z[:, :-1])
         given = (self._tuples, self._factors, Z, self._y, self._weight, self._level)
         return FoldedRisk(*given, offset=held)
-
-    def __add__(self, other: Risk) -> Risk:
-        return SumRisk([self, other])
 
 
 def folds(loss: Loss, Z: Features | Affine, level: FloatArray | None) -> bool:

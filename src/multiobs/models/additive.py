@@ -1,11 +1,19 @@
 """Smooth terms and links in a file: terms by their parameters, losses by the catalogue."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from multiobs.fit import Design, LabelUnits, LinearColumns, SmoothDesign, linked, smooth_terms
+from multiobs.fit import (
+    Design,
+    LabelUnits,
+    LinearColumns,
+    LinkName,
+    SmoothDesign,
+    linked,
+    smooth_terms,
+)
 from multiobs.fit.terms import LevelsTerm, LineTerm, SmoothTerm, SplineTerm, TensorTerm
 from multiobs.inference import AdditiveFit, Curve, CurvePart, TermTest, term_tests
 from multiobs.models import parts
@@ -14,7 +22,7 @@ from multiobs.models.container import Fields, ModelFileError, array, number
 from multiobs.statistics import Parts, Statistic
 from multiobs.transport.basis import SplineAxis
 
-LINKS = ("identity", "log", "softplus", "logit")
+LINKS = get_args(LinkName)
 
 
 def units_to(units: LabelUnits) -> dict[str, Any]:
@@ -167,7 +175,7 @@ def _part_from(fields: Fields, statistic: Statistic, width: int) -> CurvePart:
     if not (np.isfinite(knee) and knee > 0):
         raise fields.wrong("knee", "a positive number")
     try:
-        loss = linked(replace(statistic, domain=ends), known, knee=knee)  # type: ignore[arg-type]
+        loss = linked(replace(statistic, domain=ends), known, knee=knee)
     except ValueError as problem:
         raise ModelFileError(f"the model file was tampered with: {problem}") from None
     w = fields.array("w", None)
