@@ -120,6 +120,7 @@ def serial_widths(statistic, sampler, seeds):
     ]
 
 
+@pytest.mark.filterwarnings("ignore:the labels cannot be told:UserWarning")  # scales are mixed
 @pytest.mark.parametrize(("statistic", "sampler"), SERIAL)
 def test_serial_errors_have_the_size_of_the_simulated_spread(statistic, sampler):
     plain, robust = serial_widths(statistic, sampler, range(60))
@@ -128,7 +129,9 @@ def test_serial_errors_have_the_size_of_the_simulated_spread(statistic, sampler)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.* lies in|.* rows:UserWarning")  # of a few data sets
+@pytest.mark.filterwarnings(
+    "ignore:.* lies in|.* rows|the labels cannot:UserWarning"
+)  # of a few data sets
 @pytest.mark.parametrize(("statistic", "sampler"), SERIAL)
 def test_serial_errors_at_length(statistic, sampler):
     _, robust = serial_widths(statistic, sampler, range(1000, 1600))
@@ -170,6 +173,7 @@ def clustered_rows(seed, size=6, count=80):
     return rng.uniform(size=(codes.size, 1)), np.sqrt(scale) * rng.normal(size=codes.size), codes
 
 
+@pytest.mark.filterwarnings("ignore:the labels cannot be told:UserWarning")  # scales are mixed
 @pytest.mark.parametrize("sampler", [samplers.SlidingWindow(), samplers.Adjacent(12)])
 def test_clustered_errors_have_the_size_of_the_simulated_spread(sampler):
     centres, plain, robust = [], [], []

@@ -132,7 +132,7 @@ def shared_at_x(ties: Ties) -> str | None:
     sizes, several = ties.sizes, ties.sizes > 1
     if np.count_nonzero(several) < POSITIONS:
         return None
-    residuals = _residuals(ties)
+    residuals = stiff_residuals(ties)
     squares = ties.means(residuals.left**2) * sizes
     sums = ties.means(residuals.left) * sizes
     pairs = np.maximum(sizes * (sizes - 1.0), 1.0)
@@ -156,7 +156,7 @@ def serial(ties: Ties) -> str | None:
     """
     if ties.X.shape[1] > 1 or ties.X.shape[0] < 2 * POSITIONS:
         return None
-    residuals = _residuals(ties)
+    residuals = stiff_residuals(ties)
     mean, here = ties.means(residuals.left), ties.first
     level = ties.means(residuals.left**2) / (1.0 - residuals.own[here])
     level = (level[1:] + level[:-1]) / 2
@@ -187,7 +187,7 @@ class StiffResiduals:
     own: FloatArray
 
 
-def _residuals(ties: Ties) -> StiffResiduals:
+def stiff_residuals(ties: Ties) -> StiffResiduals:
     """Residuals of a regression spline in one column, of the additive spline in more."""
     y, k = ties.y[:, 0], ties.X.shape[0]
     if ties.X.shape[1] > 1:

@@ -1,11 +1,12 @@
-"""Reasons to doubt standard errors, in sentences: too few rows, or rows that depend."""
+"""Reasons to doubt standard errors, in sentences: few rows, heavy tails, rows that depend."""
 
 from dataclasses import dataclass
 from typing import final
 
 from multiobs.fit import Problem
 from multiobs.inference.alike import Ties, repeated, serial, shared_at_x
-from multiobs.inference.few_rows import ENOUGH, effective_rows, free_rows
+from multiobs.inference.few_rows import ENOUGH, effective_rows, free_rows, highest_power
+from multiobs.inference.tails import heavy_tails
 
 
 @final
@@ -16,7 +17,7 @@ class Doubts:
     Attributes
     ----------
     few : tuple of str
-        That they rest on few rows.
+        That they rest on few rows, or on labels that are not among them.
     dependent : tuple of str
         That rows are not independent, which ``clusters=`` takes into account.
     """
@@ -51,6 +52,14 @@ def _few(problem: Problem, n_coefficients: float) -> list[str]:
             f"{n} rows with residuals of such unequal size are worth {number:.0f} equal ones, "
             f"fewer than {ENOUGH:.0f}: intervals that should cover 95 % may cover 70 to 90 %; use "
             "more rows, or a statistic that extreme labels move less"
+        )
+    elif heavy_tails(problem):
+        found = (
+            "the labels cannot be told from ones with tails so heavy that a moment of order "
+            f"{2 * highest_power(problem.statistic)} does not exist, on which standard errors of "
+            f"{problem.statistic.name} rest: intervals that should cover 95 % may cover 80 to 90, "
+            "and miss on the side of the tails; use a statistic that extreme labels move less, as "
+            "gini_mean_difference"
         )
     else:
         return []

@@ -39,6 +39,8 @@ class Residuals:
         Rows that were moved along the same fit of the pilot and may be in one tuple.
     scale : ScalePilot or None
         What the residuals were divided by, with ``transport="location-scale"``.
+    stretch : float
+        What they were multiplied by since, for the spread that the pilot took.
     """
 
     labels: FloatArray
@@ -46,6 +48,7 @@ class Residuals:
     pilot: Piloted | None
     folds: IntArray | None = None
     scale: "ScalePilot | None" = None
+    stretch: float = 1.0
 
     def at(self, rows: IntArray) -> "Residuals":
         """Return those of some rows; folds are left to the tuples that were built with them."""
@@ -147,7 +150,8 @@ def leverage_corrected(
     # All pairs of a tuple: its first two members may be nearer than the others.
     first, second = (drawn[:, each].reshape(-1) for each in np.triu_indices(m, 1))
     share = float(np.mean(pilot.pair_share(X[first], X[second])))
-    return replace(residuals, labels=residuals.labels / np.sqrt(min(max(share, LEAST_SHARE), 1.0)))
+    stretch = 1.0 / np.sqrt(min(max(share, LEAST_SHARE), 1.0))
+    return replace(residuals, labels=residuals.labels * stretch, stretch=stretch)
 
 
 def residuals_of(
