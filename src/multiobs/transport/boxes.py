@@ -240,9 +240,8 @@ def best_cut(X: FloatArray, y: FloatArray, weight: FloatArray, price: float, few
     >>> cut.column, round(cut.threshold, 1)
     (1, 0.5)
     """
-    best = Cut(0.0, -1, 0.0)
     if y.size < 2 * fewest:
-        return best
+        return Cut(0.0, -1, 0.0)
     step = max(1, y.size // SEARCHED)
     X, y, weight = X[::step], y[::step], weight[::step] * step
     n, d = X.shape
@@ -250,36 +249,41 @@ def best_cut(X: FloatArray, y: FloatArray, weight: FloatArray, price: float, few
     edges = [_cuts_between(X[:, j]) for j in range(d)]
     codes = np.stack([np.searchsorted(edges[j], X[:, j], side="left") for j in range(d)])
     terms = np.stack([np.full(n, step), weight, weight * (y - np.average(y, weights=weight))])
-    for j in range(d):
-        if edges[j].size == 0:
-            continue
-        others = codes if d <= PAIRED else codes[j : j + 1]
-        table = _cumulated(codes[j], others, terms)
-        below = table[:, :, : edges[j].size]
-        gain, allowed = np.zeros(edges[j].size), np.ones(edges[j].size, dtype=bool)
-        for side in (below, table[:, :, -1:] - below):
-            whole = side[:, :1, :, -1:]
-            rest = side[..., -1:] - side
-            further = _explained(side) + _explained(rest) - _explained(whole)
-            enough = np.minimum(side[0], rest[0]) >= fewest
-            further = np.max(np.where(enough, further, 0.0), axis=(0, 2))
-            gain += _explained(whole)[0, :, 0] + np.maximum(further - price, 0.0)
-            allowed &= whole[0, 0, :, 0] >= fewest
-        at = int(np.argmax(np.where(allowed, gain, 0.0)))
-        if allowed[at] and gain[at] > best.gain:
-            best = Cut(float(gain[at]), j, float(edges[j][at]))
-    return best
+    others = np.broadcast_to(codes, (d, d, n)) if d <= PAIRED else codes[:, None]
+    table = _cumulated(codes, others, terms)
+    below = table[..., :-1, :]
+    gain, allowed = np.zeros((d, BINS - 1)), np.ones((d, BINS - 1), dtype=bool)
+    for side in (below, table[..., -1:, :] - below):
+        whole = side[:, :, :1, :, -1:]
+        rest = side[..., -1:] - side
+        further = _explained(side) + _explained(rest) - _explained(whole)
+        enough = np.minimum(side[0], rest[0]) >= fewest
+        further = np.max(np.where(enough, further, 0.0), axis=(1, 3))
+        gain += _explained(whole)[:, 0, :, 0] + np.maximum(further - price, 0.0)
+        allowed &= whole[0, :, 0, :, 0] >= fewest
+    gain[~allowed] = 0.0
+    j, at = divmod(int(np.argmax(gain)), BINS - 1)
+    return Cut(float(gain[j, at]), j, float(edges[j][at])) if gain[j, at] > 0 else Cut(0.0, -1, 0.0)
 
 
-def _cumulated(code: IntArray, others: IntArray, terms: FloatArray) -> FloatArray:
-    """Sums (t, o, b, b) of terms (t, n) over rows up to one's bin (n,) and others' bins (o, n)."""
-    shape = (others.shape[0], BINS, BINS)
-    place = np.arange(shape[0])[:, None] * BINS**2 + code * BINS + others
-    sums = [
-        np.bincount(place.reshape(-1), np.tile(term, shape[0]), minlength=shape[0] * BINS**2)
-        for term in terms
-    ]
-    return np.asarray(np.reshape(sums, (len(sums), *shape)).cumsum(axis=2).cumsum(axis=3))
+def _cumulated(codes: IntArray, others: IntArray, terms: FloatArray) -> FloatArray:
+    """Sums (t, d, o, b, b) of terms (t, n) over rows up to each bin of each column and of others.
+
+    Parameters
+    ----------
+    codes : ndarray of int (d, n)
+        Bins of the columns.
+    others : ndarray of int (d, o, n)
+        Bins of the columns that each is paired with.
+    terms : ndarray (t, n)
+        What is summed.
+    """
+    d, o, _ = others.shape
+    pair = np.arange(d * o).reshape(d, o, 1)
+    place = (pair * BINS**2 + codes[:, None] * BINS + others).reshape(-1)
+    sums = [np.bincount(place, np.tile(term, d * o), minlength=d * o * BINS**2) for term in terms]
+    table = np.reshape(sums, (len(sums), d, o, BINS, BINS))
+    return np.asarray(table.cumsum(axis=3).cumsum(axis=4))
 
 
 def _explained(sums: FloatArray) -> FloatArray:

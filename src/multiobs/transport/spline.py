@@ -227,13 +227,13 @@ class SplinePilot:
         gram -= np.outer(self._column_mean, total)  # y is centred, so the moment needs no change
         penalties, bent = [], []
         for j, place in zip(self._columns, self._slices, strict=True):
-            block = np.zeros((p, p))
-            block[place, place] = self._axes[j].penalty()[1:, 1:]
+            block = self._axes[j].penalty()[1:, 1:]
             if np.trace(block) > 0:
-                penalties.append(block)
+                penalties.append((place, block))
                 bent.append(j)
         # A ridge on the whole makes nearly collinear columns, or more columns than rows, harmless.
-        penalties.append(np.diag(np.diag(gram) + 1e-12 * np.trace(gram) / p) / rows)
+        ridge = np.diag(np.diag(gram) + 1e-12 * np.trace(gram) / p) / rows
+        penalties.append((slice(None), ridge))
         search = _Search(gram, penalties, moment, float(np.sum(weight * y * y)), rows)
         if self._chosen is None:
             logs = search.by_descent()
@@ -263,7 +263,7 @@ class _Search:
     """Sums of the rows of an additive model, from which any penalties are fitted."""
 
     gram: FloatArray
-    penalties: list[FloatArray]
+    penalties: list[tuple[slice, FloatArray]]  # the block that each is about
     moment: FloatArray
     energy: float
     rows: int
@@ -272,13 +272,13 @@ class _Search:
         """GCV, coefficients, inverse and degrees of freedom with these logarithms of penalties."""
         gram, moment = self.gram, self.moment
         matrix = gram.copy()
-        for log, penalty in zip(logs, self.penalties, strict=True):
-            matrix += np.exp(log) * penalty
-        try:
-            factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
-        except linalg.LinAlgError:  # so little penalty that the columns are collinear
+        for log, (place, penalty) in zip(logs, self.penalties, strict=True):
+            matrix[place, place] += np.exp(log) * penalty
+        # LAPACK itself: hundreds of small matrices would spend as long at scipy's doors
+        factor, failed = linalg.lapack.dpotrf(matrix, lower=True, clean=False)
+        if failed:  # so little penalty that the columns are collinear
             return np.inf, np.zeros(len(matrix)), np.zeros_like(matrix), 0.0
-        inverse = linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False)
+        inverse, _ = linalg.lapack.dpotrs(factor, np.eye(len(matrix)), lower=True)
         coefficients = inverse @ moment
         df = float(np.sum(inverse * gram))
         rss = self.energy - float(coefficients @ (2.0 * moment - gram @ coefficients))
