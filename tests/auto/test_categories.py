@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 
 from multiobs import MultiObservationRegressor
+from multiobs._check import categories
 from multiobs.fit.shrinkage import shrunk
 from multiobs.transport.pilots import completed, fit_pilot
 
@@ -73,3 +75,37 @@ def test_the_pilot_sees_all_levels_alike() -> None:
         values.append(pilot.at_rows)
     assert values[0] == pytest.approx(values[1], abs=1e-6)
     assert np.array_equal(completed(X, ((1, 6),)).sum(axis=1), x + 1.0)
+
+
+@pytest.mark.parametrize("statistic", ["variance", "ucb"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RandomForestRegressor(20, max_features=2, min_samples_leaf=10, random_state=0),
+        HistGradientBoostingRegressor(max_iter=30, random_state=0),
+        "auto",
+    ],
+    ids=["forest", "boosting", "auto"],
+)
+def test_trees_do_not_depend_on_the_names_of_levels(estimator, statistic) -> None:
+    x, code, y = cells(300, 0)
+    other = np.random.default_rng(5).integers(3, size=300)
+    found = []
+    for names, colours in (("abcdef", "rgb"), ("fedcba", "bgr"), ("cadbfe", "grb")):
+        X = pd.DataFrame({
+            "x": x,
+            "level": [names[c] for c in code],
+            "colour": pd.Categorical([colours[c] for c in other]),
+        })  # fmt: skip
+        reg = MultiObservationRegressor(statistic, estimator=estimator, random_state=0).fit(X, y)
+        found.append(reg.predict(X))
+    for again in found[1:]:
+        np.testing.assert_allclose(again, found[0], rtol=1e-6)
+
+
+def test_levels_stand_in_the_order_of_their_frequency() -> None:
+    X = pd.DataFrame({"level": list("bbbaacc"), "x": np.arange(7.0)})
+    y = np.array([0.0, 0.0, 0.0, 5.0, 5.0, 1.0, 1.0])
+    levels = categories.find(X)
+    assert levels.levels["level"] == ("a", "b", "c")
+    assert levels.by_frequency(X, y).levels["level"] == ("b", "c", "a")

@@ -21,7 +21,7 @@ class Categories:
     Attributes
     ----------
     levels : dict of str to tuple
-        Sorted levels of each categorical column, by name.
+        Levels of each categorical column, by its name; sorted, or by how many rows they have.
     places : tuple of int
         Where those columns stand among all columns.
     """
@@ -39,6 +39,27 @@ class Categories:
             else:
                 out = out.with_columns(type(X[name])(name, codes))
         return out
+
+    def by_frequency(self, X: Any, y: FloatArray) -> "Categories":
+        """Return the same levels in an order that does not depend on what they are called.
+
+        The most frequent one comes first, so that the indicators leave it out; of equally frequent
+        ones the one with the smaller mean label.  Trees depend on the order of their columns.
+
+        Parameters
+        ----------
+        X : data frame
+            As it was given.
+        y : ndarray (n,)
+            Labels.
+        """
+        found = {}
+        for name, levels in self.levels.items():
+            codes = _codes(name, np.asarray(X[name], dtype=object), levels)
+            count = np.bincount(codes, minlength=len(levels))
+            mean = np.bincount(codes, y, minlength=len(levels)) / np.maximum(count, 1)
+            found[name] = tuple(levels[place] for place in np.lexsort((mean, -count)))
+        return Categories(found, self.places)
 
     def expand(self, coded: FloatArray) -> tuple[FloatArray, IntArray]:
         """Numeric columns followed by indicators, and one code for each combination of levels."""

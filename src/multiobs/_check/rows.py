@@ -95,7 +95,26 @@ def read_table(X: Any) -> GivenTable:
     if isinstance(X, np.ndarray):
         return GivenTable(X)
     refuse_lazy(X)
-    found = categories.find(X)
+    return _coded(X, categories.find(X))
+
+
+def by_frequency(X: Any, y: npt.ArrayLike, table: GivenTable) -> GivenTable:
+    """Read X again with the levels of its categories in an order that their names do not decide.
+
+    Parameters
+    ----------
+    X, y
+        As given by the user, and valid.
+    table : GivenTable
+        What was read of X.
+    """
+    if table.categories is None:
+        return table
+    labels = np.asarray(y, dtype=np.float64)
+    return _coded(X, table.categories.by_frequency(X, labels.reshape(len(labels), -1).mean(axis=1)))
+
+
+def _coded(X: Any, found: Categories | None) -> GivenTable:
     days = with_days(X)
     coded = days if found is None else found.coded(days)
     return GivenTable(coded, found, FrameLayout.of(X, found))

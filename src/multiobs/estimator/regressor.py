@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from multiobs._check.rows import (
     Labels,
     Rows,
     batch,
+    by_frequency,
     generator,
     positions,
     read_table,
@@ -191,8 +193,7 @@ class MultiObservationRegressor(
         """
         if isinstance(self.estimator, str):
             return self._fit_chosen(X, y, sample_weight, groups)
-        table = read_table(X)
-        statistic, rows, rng = self._validated(table, y, sample_weight, groups)
+        statistic, table, rows, rng = self._validated(X, y, sample_weight, groups)
         fitted = self._fitted_rows(statistic, rows, table, rng)
         warn_of(fitted, rows.X, richer=self.features is None)
         self._become(rows.marks, fitted)
@@ -273,25 +274,24 @@ class MultiObservationRegressor(
 
     def _validated(
         self,
-        table: GivenTable,
+        X: npt.ArrayLike,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None,
         groups: npt.ArrayLike | None,
-    ) -> tuple[Statistic, Rows, np.random.Generator]:
-        """Return what is estimated, the rows it is estimated from, and what draws."""
+    ) -> tuple[Statistic, GivenTable, Rows, np.random.Generator]:
+        """Return what is estimated, the table and rows it is estimated from, and what draws."""
+        table = read_table(X)
         refuse_parameters(self)
         statistic, rng = statistics.resolve(self.statistic), generator(self.random_state)
         replicated = self.sampler != "auto" and samplers.takes_replicates(self.sampler)
-        rows = valid_rows(
-            type(self).__name__,
-            table,
-            y,
-            labels=Labels(statistic.name, statistic.n_columns, replicated),
-            sample_weight=sample_weight,
-            groups=groups,
-        )
+        labels = Labels(statistic.name, statistic.n_columns, replicated)
+        given = partial(valid_rows, y=y, labels=labels, sample_weight=sample_weight, groups=groups)
+        rows = given(type(self).__name__, table)
+        if self.estimator is not None and table.categories is not None:
+            table = by_frequency(X, y, table)  # trees depend on the order of their columns
+            rows = given(type(self).__name__, table)
         refuse_unfit(statistic, rows, rng)
-        return statistic, rows, rng
+        return statistic, table, rows, rng
 
     def _fit_chosen(
         self,
@@ -304,8 +304,7 @@ class MultiObservationRegressor(
         _check.choice("estimator", self.estimator, ("auto",))
         if self.features is not None:
             raise ValueError("features must be None with estimator='auto', got some")
-        table = read_table(X)
-        statistic, rows, _ = self._validated(table, y, sample_weight, groups)
+        statistic, table, rows, _ = self._validated(X, y, sample_weight, groups)
 
         def fit(each: Candidate, some: Rows, ready: Prepared) -> Fitted:
             door: Self = clone(self).set_params(features=each.features, estimator=each.estimator)
