@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose
 from sklearn.preprocessing import SplineTransformer
 
 from multiobs import MultiObservationRegressor, models, samplers, statistics
+from multiobs.inference import Inference, fitted, sandwich
 from multiobs.inference.meat import Meat
 from multiobs.inference.sandwich import degrees_of_freedom
 from multiobs.inference.shares import shares_of
+from multiobs.inference.variance import meat
 from multiobs.sums.overlaps import Band, Independent
 
 # a spline may dip below zero at the ends; that is not what is tested here
@@ -112,3 +114,21 @@ def test_coverage_where_x_has_a_long_tail(statistic):
     found = np.mean(inside, axis=0)
     # three standard errors about 94 to 98 %
     assert np.all((found > 0.90) & (found < 1.0)), found
+
+
+@pytest.mark.filterwarnings("ignore:neighbours are:UserWarning")
+def test_sums_over_tuples_are_made_once_for_errors_and_for_rows_that_decide(monkeypatch):
+    """With many coefficients there are no shares of units, and the scores of rows are needed."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 18))
+    y = rng.normal(size=200)
+    model = MultiObservationRegressor("variance", "nearest", transport=None, alpha=0.0).fit(X, y)
+    plain = Inference(model.result_).row_scores
+    calls = []
+    monkeypatch.setattr(sandwich, "meat", lambda g: calls.append(1) or meat(g))
+    monkeypatch.setattr(fitted, "meat", lambda g: calls.append(1) or meat(g))
+    about = Inference(model.result_)
+    assert about.covariance.shares is None
+    about.few_rows()
+    assert len(calls) == 1
+    np.testing.assert_array_equal(about.row_scores, plain)

@@ -13,6 +13,7 @@ from multiobs.inference.dependence import Dependence
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
 from multiobs.inference.influence import influences, row_scores
 from multiobs.inference.intervals import Method, limits
+from multiobs.inference.meat import Meat
 from multiobs.inference.sandwich import Covariance, covariance, gradient_of
 from multiobs.inference.score_test import score_test
 from multiobs.inference.summary import coefficient_table
@@ -60,13 +61,18 @@ class Inference:
         self._known = known
         self.dependence = dependence
         self.units = fit.problem.units
+        self._scores: FloatArray | None = None
 
     @cached_property
     def covariance(self) -> Covariance:
         """Covariance of the design's coefficients, in working units."""
         if self._known is not None and self.dependence is None:
             return self._known
-        return covariance(self.fit, self.dependence)
+        return covariance(self.fit, self.dependence, keep=self._keep)
+
+    def _keep(self, found: Meat) -> None:
+        """Take the scores of rows from sums that are dear; :meth:`few_rows` will ask for them."""
+        self._scores = self._scores_of(found)
 
     @property
     def df(self) -> float:
@@ -113,8 +119,13 @@ class Inference:
         """What each row alone contributes to the gradient, (n, p)."""
         if self.by_parts:
             raise ValueError("influences of rows need the rows in memory, got a fit without them")
+        if self._scores is None:
+            return self._scores_of(meat(gradient_of(self.fit)))
+        return self._scores
+
+    def _scores_of(self, found: Meat) -> FloatArray:
         tuples = self.fit.problem.tuples
-        return influences(row_scores(meat(gradient_of(self.fit)), tuples), tuples).rows
+        return influences(row_scores(found, tuples), tuples).rows
 
     def influence(self, X: FloatArray, most: int) -> RowInfluence:
         """Rows with the largest shares in the variance of the statistic at positions X (n, d)."""

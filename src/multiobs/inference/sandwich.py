@@ -1,5 +1,6 @@
 """Covariance of linear coefficients under shared labels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -82,7 +83,12 @@ class Covariance:
         return Skewness(bend, centre)
 
 
-def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covariance:
+def covariance(
+    fit: LinearFit,
+    dependence: Dependence | None = None,
+    *,
+    keep: Callable[[Meat], None] = lambda found: None,
+) -> Covariance:
     r"""Estimate the covariance :math:`A^{-1} V A^{-1}` of the coefficients.
 
     A is the Hessian of the risk with its penalty, V the variance of the gradient under shared
@@ -94,6 +100,8 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
         What was fitted.
     dependence : Dependence, optional
         How rows depend on each other; they are independent by default.
+    keep : callable
+        Is given the variance of the gradient where it has no shares of units.
     """
     found_none = not np.all(np.isfinite(fit.w))
     if found_none or free_rows(fit.problem, rank_of(fit)) < 1.0:  # no certainty from nothing
@@ -107,6 +115,8 @@ def covariance(fit: LinearFit, dependence: Dependence | None = None) -> Covarian
         return assembled(fit, V, found.naive, df, dependence.name, None)
     V = found.usable_variance()
     shares = shares_of(found)
+    if shares is None:
+        keep(found)
     df = degrees_of_freedom(found, V)
     return assembled(fit, V, found.naive, df, found.kind, found.third, shares=shares)
 
