@@ -1,10 +1,14 @@
 """estimator="auto": the class is chosen on rows it has not seen, a richer one by a margin."""
 
+import warnings
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, statistics
-from multiobs.estimator.selection import ClassScores, candidates
+from multiobs._check.rows import Labels, read_table, valid_rows
+from multiobs.estimator.selection import ClassScores, candidates, chosen_class
 
 
 def _rows(spread: object, n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -123,3 +127,42 @@ def test_a_constant_of_a_frame_with_texts() -> None:
     assert reg.plan_.scores is not None
     assert reg.plan_.scores.chosen == "constant"
     assert np.ptp(reg.predict(table)) < 1e-9
+
+
+def test_rounding_decides_nothing() -> None:
+    """Two classes that predict the same differ by their last bits, and so does the error of that."""
+    loss = np.array([1.6, np.nextafter(1.6, 0.0)])
+    errors = np.array([[0.0, 1e-17], [1e-17, 0.0]])
+    assert ClassScores(("constant", "boosting"), loss, errors, (0.0, 3.0)).chosen == "constant"
+    assert ClassScores(("constant", "line"), loss, errors, (0.0, -2.0)).chosen == "constant"
+
+
+@pytest.mark.parametrize("wrong", [["constant"], ["constant", "line", "smooth", "boosting"]])
+def test_classes_without_a_value_are_no_candidates(wrong, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=(150, 1))
+    y = rng.normal(size=150) * (0.5 + x[:, 0])
+    seen = []
+
+    class Nothing:
+        def predict(self, X):
+            return np.full(X.shape[0], np.nan)
+
+    def fit(each, rows, prepared):
+        seen.append(each.name)
+        model = MultiObservationRegressor("variance", features=each.features)
+        good = model.set_params(estimator=each.estimator).fit(rows.X, rows.y).result_
+        return SimpleNamespace(result=Nothing() if each.name in wrong else good)
+
+    request = MultiObservationRegressor("variance")._request(statistics.variance())
+    rows = valid_rows("it", read_table(x), y, labels=Labels("variance"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen, scores = chosen_class(fit, request, rows)
+    assert set(seen) == {"constant", "line", "smooth", "boosting"}
+    if len(wrong) == 1:
+        assert "constant" not in scores.names
+        assert chosen.name in scores.names
+    else:
+        assert chosen.name == "constant"
+        assert np.isnan(scores.scores).all()

@@ -30,6 +30,7 @@ FOLDS = 3
 # smooth class falls back to a line by its own penalty, so that the better score will do.  Trees
 # have no such way back, and where labels are heavy-tailed two standard errors happen by chance.
 LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 1.0, 3.0
+EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
 INTERACTING = 4  # columns up to which all pairs may interact
 
@@ -87,7 +88,8 @@ class ClassScores:
         """Go through some candidates from the simplest on, and on to those that win by a margin."""
         first, *richer = (k for k, name in enumerate(self.names) if name in allowed)
         for k in richer:
-            if self.scores[k] < self.scores[first] - self.margins[k] * self.errors[first, k]:
+            better = self.scores[first] - self.scores[k] - self.margins[k] * self.errors[first, k]
+            if better > EQUAL * abs(self.scores[first]):  # or rounding would decide among equals
                 first = k
         return self.names[first]
 
@@ -173,6 +175,11 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
             for each in ready:
                 found = fit(each, kept, prepared)
                 predictions[each.name][out] = found.result.predict(rows.X[out])
+    # a value that is known to be wrong is NaN, and its class no candidate
+    simplest, ready = ready[0], [e for e in ready if np.all(np.isfinite(predictions[e.name]))]
+    if not ready:  # the fit itself will say so
+        nothing = np.full((1, 1), np.nan)
+        return simplest, ClassScores((simplest.name,), nothing[0], nothing, (simplest.margin,))
     level, y, weight = _mean_at_rows(whole), rows.y, rows.weight
     if level is not None:
         # residuals with what the pilot took of their spread
@@ -186,7 +193,7 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
         statistic,
         rows.place,
         y,
-        predictions,
+        {each.name: predictions[each.name] for each in ready},
         sampler=Adjacent(PARTNERS) if narrow else "adjacent",
         sample_weight=weight,
         groups=_blocks(fold, whole.blocks, statistic.arity),
