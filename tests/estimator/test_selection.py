@@ -130,7 +130,7 @@ def test_a_constant_of_a_frame_with_texts() -> None:
 
 
 def test_rounding_decides_nothing() -> None:
-    """Two classes that predict the same differ by their last bits, and so does the error of that."""
+    """Classes that predict the same differ by their last bits, and so does the error of that."""
     loss = np.array([1.6, np.nextafter(1.6, 0.0)])
     errors = np.array([[0.0, 1e-17], [1e-17, 0.0]])
     assert ClassScores(("constant", "boosting"), loss, errors, (0.0, 3.0)).chosen == "constant"
