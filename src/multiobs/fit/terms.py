@@ -139,7 +139,7 @@ class SplineTerm(SmoothTerm):
 
     @property
     def straight(self) -> BoolArray:
-        return np.arange(self.basis.shape[1]) == 0
+        return np.asarray(np.arange(self.basis.shape[1]) == 0)
 
     @property
     def drawn(self) -> Literal["curve", "points"] | None:
