@@ -39,3 +39,21 @@ def test_rows_of_a_mean_count_by_their_precision() -> None:
     plain.fit(x, spread * rng.normal(size=600))
     error = float(mean.curve.errors(z)[0] * mean.units.factor)
     assert error < float(plain.result_.standard_errors(np.array([[0.05]]))[0])
+
+
+def test_weights_of_a_term_test_know_not_the_tested_column() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(400, 2))
+    y = np.exp(X[:, 0] - 1.5 * X[:, 1]) * rng.gamma(2.0, size=400)
+    reg = MultiObservationRegressor("ucb", features="smooth", random_state=0).fit(X, y)
+    mean, variance = reg.result_.parts
+    tested = np.flatnonzero(mean.design.blocks == 1)
+    weight = mean.weighed_without(tested)[0].sums.chi
+    own = mean.rows.sums.chi
+
+    def moved_by(column: int, weight: np.ndarray) -> float:
+        return float(np.corrcoef(np.log(weight), X[:, column])[0, 1])
+
+    assert moved_by(1, own) > 0.5
+    assert abs(moved_by(1, weight)) < 0.1 < abs(moved_by(0, weight))
+    assert variance.weighed_without(tested)[0] is variance.rows  # its deviance has its own weights

@@ -185,3 +185,11 @@ def test_a_straight_variance_does_not_have_to_bend() -> None:
             errors[link] += float(np.mean((r - 0.2 - 0.8 * grid) ** 2))
             assert np.all(reg.predict(np.linspace(-3, 3, 20)[:, None]) > 0)
     assert errors["auto"] < 0.9 * errors["log"]
+
+
+def test_limits_of_a_positive_curve_are_as_far_in_ratio() -> None:
+    x, y = _rows("real", 400)
+    reg = MultiObservationRegressor(features="smooth").fit(x, y)
+    grid = np.linspace(0.1, 0.9, 20)[:, None]
+    middle, (low, high) = reg.predict(grid), reg.predict_interval(grid).T
+    np.testing.assert_allclose(high / middle, middle / low, rtol=1e-9)

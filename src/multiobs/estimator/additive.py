@@ -1,7 +1,6 @@
 """Smooth classes and links: from rows to a fitted additive class."""
 
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any, Literal, final, get_args
 
 import numpy as np
@@ -11,7 +10,7 @@ from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import Rows
 from multiobs._types import FloatArray
-from multiobs.auto import Prepared, Request, prepare, weighted
+from multiobs.auto import Prepared, Request, prepare
 from multiobs.estimator.fitted import FitPlan, Fitted
 from multiobs.fit import (
     LinearColumns,
@@ -106,22 +105,23 @@ def fit_additive(
 
     statistics = (statistic,) if made_of is None else made_of.statistics
     request = replace(request, near=smooth)
-    ahead = None
+    ahead = weigher = None
     if smooth and rows.y.shape[0] >= FEW:
         spread = next((each for each in statistics if each.of_spread), None)
-        ahead = None if spread is None else prepared(spread, request, rows, rng)
+        ahead = None if spread is None else _prepared(spread, request, rows, rng)
         if ahead is not None and ahead.problem.residuals.pilot is not None:
-            precision = _fitted(ahead, design, wanted).precision
-            request = replace(request, precision=precision)
+            weigher = _fitted(ahead, design, wanted)
+            request = replace(request, precision=weigher.precision)
     beta = 0.0
     if made_of is not None and made_of.mixed is not None and ahead is not None:
         beta = _mixing(ahead.problem, request.precision)
         statistics = made_of.mixed(beta).statistics
-    ready = [prepared(each, request, rows, rng) for each in statistics]
-    parts = [_fitted(each, design, wanted) for each in (ready[1:] if beta else ready)]
+    ready = [_prepared(each, request, rows, rng) for each in statistics]
+    own = ready[1:] if beta else ready
+    parts = [_fitted(each, design, wanted, weigher=weigher) for each in own]
     if beta:  # the terms are those of the mean itself: β times the second part is known by now
         known = -beta * parts[0].at_rows / ready[0].problem.units.factor
-        parts = [_fitted(ready[0], design, wanted, known), *parts]
+        parts = [_fitted(ready[0], design, wanted, known, weigher), *parts]
     result = AdditiveFit(statistic, tuple(parts), made_of, beta)
     last = max(ready, key=lambda one: one.problem.statistic.arity)
     plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
@@ -130,17 +130,10 @@ def fit_additive(
     return Fitted(result, statistic, last.sampler, last.count, plan, found, names)
 
 
-def prepared(each: Statistic, request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
-    """Prepare one part; a mean whose link knows no spread is weighed by the labels' precision."""
-    # a mean of one observation has nothing to be moved to
+def _prepared(each: Statistic, request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
+    """Prepare one part: a mean of one observation has nothing to be moved to."""
     transport = None if each.arity == 1 else request.transport
-    ready = prepare(replace(request, statistic=each, transport=transport), rows, rng)
-    if request.precision is None or each.scale is None or isfinite(each.domain[0]):
-        return ready
-    # the noise of a tuple grows like the statistic; the weights of its rows are multiplied
-    own = request.precision ** (each.scale / each.arity)
-    problem = replace(ready.problem, weight=weighted(ready.problem.weight, own))
-    return replace(ready, problem=problem)
+    return prepare(replace(request, statistic=each, transport=transport), rows, rng)
 
 
 def _parts_of(statistic: Statistic, wanted: ClassRequest) -> Parts | None:
@@ -174,8 +167,9 @@ def _fitted(
     design: SmoothDesign | LinearColumns,
     wanted: ClassRequest,
     known: FloatArray | None = None,
+    weigher: Part | None = None,
 ) -> Part:
-    return fit_part(ready.problem, design, wanted.link, wanted.alpha, known)
+    return fit_part(ready.problem, design, wanted.link, wanted.alpha, known, weigher)
 
 
 def _design(

@@ -39,7 +39,8 @@ ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion i
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
 DOUBT = 0.25  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
-QUANTILES = (np.arange(8) + 0.5) / 8  # of each λ, over which errors are averaged
+QUANTILES = (np.arange(16) + 0.5) / 16  # of each penalty, over which errors are averaged
+ORDERS = (0.0, 0.5, 1.0)  # powers of a column's roughness: of two, three, four derivatives
 LEVELS = np.exp(np.linspace(-2.0, 4.0, 25))  # of all λ together, by generalised cross-validation
 
 
@@ -87,9 +88,14 @@ class Penalised:
     def covariance(self, V: FloatArray, dispersion: float) -> FloatArray:
         r"""Covariance of the coefficients about the truth, given V the variance of the gradient.
 
-        The mean of :math:`A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1}` over what λ may be: the
-        noise by V, and the bias of smoothing by its size under the prior that a chosen λ stands for
-        (Nychka 1988).  At the chosen λ alone, curvature that vanished would be taken for known.
+        The mean over what λ may be of
+
+        .. math:: A_\lambda^{-1} (V + \phi \Lambda) A_\lambda^{-1} + d_\lambda d_\lambda',
+                  \quad d_\lambda = w_\lambda - w:
+
+        the noise by V, the bias of smoothing by its size under the prior that a λ stands for
+        (Nychka 1988), and how far the fit with that λ lies from this one (Wood, Pya and Säfken
+        2016).  At the chosen λ alone, curvature that vanished would be taken for known.
 
         Parameters
         ----------
@@ -100,17 +106,23 @@ class Penalised:
         """
         ridges = self.plausible(dispersion)
         total = np.zeros_like(V)
+        moment = self.information @ self.w + self.ridge * self.w
         for ridge in ridges:
             bread = inverse(self.information, ridge)
             prior = np.diag(np.where(self.groups < 0, 0.0, dispersion * ridge))
-            total += bread @ (V + prior) @ bread
+            moved = bread @ moment - self.w  # exact where the loss is quadratic
+            total += bread @ (V + prior) @ bread + np.outer(moved, moved)
         return total / len(ridges)
 
     def plausible(self, dispersion: float) -> FloatArray:
-        r"""Quantiles of λ given the data, one row for each of ``QUANTILES``, (k, p).
+        r"""Quantiles of the penalties given the data, a row for each of ``QUANTILES``, (k, p).
 
         A group's unpenalised coefficients are about normal with mean zero and variance
-        :math:`\phi (1/a_c + 1/\lambda)`, a the diagonal of A; a priori :math:`\lambda^{-1/2}`, the
+        :math:`\phi (1/a_c + 1/\lambda_c)`, a the diagonal of A and
+        :math:`\lambda_c = \lambda (\max a / a_c)^s`.  A spline's :math:`a_c` fall like the fourth
+        power of the frequency, so s = 0, 1/2, 1 are curves whose second, third, fourth derivative
+        is rough, all as likely a priori: with the chosen penalty, of the second, many rows would
+        tell less of a very smooth curve than they do.  A priori :math:`\lambda^{-1/2}`, the
         standard deviation of the coefficients, is uniform (Gelman 2006).  Where cross-validation
         changed all λ, they are changed by the same factor.
 
@@ -124,13 +136,16 @@ class Penalised:
             inside = self.groups == g
             a = np.maximum(np.diag(self.information)[inside], 1e-300)[:, None]
             free = self.w[inside, None] * (1.0 + self.ridge[inside, None] / a)
-            steps = np.log(a.max()) + np.arange(-45.0, 20.0, 0.1)
-            spread = 1.0 / a + np.exp(-steps)
             squares = free**2 / max(dispersion, 1e-300)
-            height = -np.sum(np.log(spread) + squares / spread, axis=0) / 2 - steps / 2
+            steps = np.log(a.max()) + np.arange(-45.0, 20.0, 0.1)
+            ridges = np.hstack([np.exp(steps) * (a.max() / a) ** s for s in ORDERS])
+            spread = 1.0 / a + 1.0 / ridges
+            height = -np.sum(np.log(spread) + squares / spread, axis=0) / 2
+            height -= np.tile(steps, len(ORDERS)) / 2
             mass = np.exp(height - height.max())
             below = (np.cumsum(mass) - mass / 2) / mass.sum()
-            out[:, inside] = self.level * np.exp(np.interp(QUANTILES, below, steps))[:, None]
+            at = np.minimum(np.searchsorted(below, QUANTILES), below.size - 1)
+            out[:, inside] = self.level * ridges[:, at].T
         return out
 
 

@@ -10,6 +10,7 @@ beside the errors and not below them.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Literal, final
 
 import numpy as np
@@ -20,7 +21,7 @@ from multiobs.fit.design import Design
 from multiobs.fit.links import LARGEST, LinkedLoss, LinkName, linked
 from multiobs.fit.penalised import Penalised, RowProblem, Variance, settle, smooth
 from multiobs.fit.problem import Problem
-from multiobs.fit.rowwise import row_sums
+from multiobs.fit.rowwise import RowSums, row_sums
 from multiobs.fit.solvers import Solution, Status
 from multiobs.fit.units import LabelUnits
 from multiobs.inference.curve import Curve, CurvePart
@@ -54,6 +55,8 @@ class Part:
         How much each row moves the coefficients.
     variance_at : callable
         The same variance at other coefficients, given the inverse Hessian there.
+    weighed_by : Part or None
+        The part of spread, of the same columns, whose precision is in the weights of the rows.
     """
 
     problem: Problem
@@ -63,6 +66,7 @@ class Part:
     variance: FloatArray
     influence: FloatArray
     variance_at: Variance
+    weighed_by: "Part | None" = None
 
     @property
     def statistic(self) -> Statistic:
@@ -114,14 +118,37 @@ class Part:
     @property
     def at_rows(self) -> FloatArray:
         """What the part estimates, at the rows, in the user's units, (n,)."""
-        return self.units.outward(self.loss.inverse(self.rows.Z @ self.fit.w + self.rows.offset))
+        return self._at_rows(self.fit.w)
+
+    def _at_rows(self, w: FloatArray) -> FloatArray:
+        return self.units.outward(self.loss.inverse(self.rows.Z @ w + self.rows.offset))
 
     @property
     def precision(self) -> FloatArray:
         """Inverse variance of the labels at the rows up to a factor, by a part of spread, (n,)."""
-        squares = np.maximum(self.at_rows, 0.0) ** (2.0 / float(self.statistic.scale or 1))
+        return self.precision_without(np.zeros(0, dtype=np.int64))
+
+    def precision_without(self, columns: IntArray) -> FloatArray:
+        """The same with the coefficients of some columns taken for zero."""
+        w = self.fit.w.copy()
+        w[columns] = 0.0
+        squares = np.maximum(self._at_rows(w), 0.0) ** (2.0 / float(self.statistic.scale or 1))
         level = float(squares.mean())
         return level / np.maximum(squares, LEAST * level) if level > 0 else np.ones_like(squares)
+
+    def weighed_without(self, columns: IntArray) -> tuple[RowProblem, Variance]:
+        """What is fitted and the variance of its gradient, with weights that know not the columns.
+
+        An estimated precision follows the noise of the labels along a column.  With skewed labels
+        that is the noise of their mean as well, and a score with such weights is not centred.
+        """
+        if self.weighed_by is None:
+            return self.rows, self.variance_at
+        spread = self.weighed_by
+        other = spread.precision_without(columns) / spread.precision
+        problem = _weighed(self.problem, other)
+        rows = replace(self.rows, sums=_summed(problem, self.loss))
+        return rows, _variance(problem, rows)
 
     @cached_property
     def curve(self) -> CurvePart:
@@ -135,6 +162,7 @@ def fit_part(
     link: LinkName | Literal["auto"],
     strength: float | None = None,
     offset: FloatArray | None = None,
+    weighed_by: Part | None = None,
 ) -> Part:
     """Fit one mean- or ratio-type statistic with smooth terms.
 
@@ -150,8 +178,14 @@ def fit_part(
         One penalty for all terms, per unit of tuple weight; by default each term's own is chosen.
     offset : ndarray (n,), optional
         A known part of η at the rows, in working units, besides the terms.
+    weighed_by : Part, optional
+        A part of spread of the same columns; a mean whose link knows no spread is weighed by the
+        labels' precision.
     """
-    labels, pilot = problem.residuals.labels, problem.residuals.offset
+    if weighed_by is not None and not isfinite(problem.statistic.domain[0]):
+        problem = _weighed(problem, weighed_by.precision)
+    else:
+        weighed_by = None
     if problem.residuals.scale is not None:
         raise ValueError(
             "transport must be 'auto', 'location' or None with smooth features or a link, "
@@ -161,10 +195,7 @@ def fit_part(
     ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
     statistic, terms = replace(problem.statistic, domain=ends), len(design.terms)
     loss = linked(statistic, link, terms=terms)
-    rng = np.random.default_rng(0)
-    sums = row_sums(loss, problem.tuples, labels, problem.weight, rng, problem.limit)
-    if pilot is not None:  # the statistic of the labels is that of the residuals plus the pilot
-        sums = replace(sums, psi=sums.psi + sums.chi * sums.blurred(pilot))
+    sums = _summed(problem, loss)
     above = float(sums.psi.sum()) / max(float(sums.chi.sum()), 1e-300) - ends[0]
     if 0 < above < np.inf:  # a softplus bends where the statistic lies
         loss = linked(statistic, link, terms=terms, knee=above)
@@ -172,20 +203,43 @@ def fit_part(
     alone = problem.tuples.arity == 1 and loss.link == "identity"
     known = np.zeros(Z.shape[0]) if offset is None else offset
     rows = RowProblem(loss, sums, Z, known, design.groups, alone)
-    variance_at = variance_of(rows, problem.tuples, labels, pilot, problem.weight)
+    variance_at = _variance(problem, rows)
     start = rows.start()
     if start is None:
         fitted = _nothing(rows)
     elif strength is None:
         fitted = smooth(rows, variance_at, start)
     else:
-        ridge = np.where(design.groups < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
+        ridge = np.where(design.blocks < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
         w, status = settle(rows, ridge, start, ROUNDS)
         fitted = Penalised(w, ridge, _given(rows), rows.information(w), 0.0, status)
     V = variance_at(fitted.w, fitted.inverse)
     influence = row_scores(rows, fitted.w, fitted.inverse, problem.tuples.arity).rows
     influence = -(influence @ fitted.inverse)
-    return Part(problem, design, rows, fitted, V, influence, variance_at)
+    return Part(problem, design, rows, fitted, V, influence, variance_at, weighed_by)
+
+
+def _weighed(problem: Problem, precision: FloatArray) -> Problem:
+    """Return the problem with its rows weighed by the labels' precision (n,)."""
+    # the noise of a tuple grows like the statistic; the weights of its rows are multiplied
+    own = precision ** ((problem.statistic.scale or 0) / problem.statistic.arity)
+    return replace(problem, weight=own if problem.weight is None else problem.weight * own)
+
+
+def _summed(problem: Problem, loss: LinkedLoss) -> RowSums:
+    """Kernels summed over the tuples of each row."""
+    labels, pilot = problem.residuals.labels, problem.residuals.offset
+    rng = np.random.default_rng(0)
+    sums = row_sums(loss, problem.tuples, labels, problem.weight, rng, problem.limit)
+    if pilot is None:
+        return sums
+    # the statistic of the labels is that of the residuals plus the pilot
+    return replace(sums, psi=sums.psi + sums.chi * sums.blurred(pilot))
+
+
+def _variance(problem: Problem, rows: RowProblem) -> Variance:
+    labels, pilot = problem.residuals.labels, problem.residuals.offset
+    return variance_of(rows, problem.tuples, labels, pilot, problem.weight)
 
 
 def _given(rows: RowProblem) -> IntArray:
@@ -307,5 +361,5 @@ class AdditiveFit:
         return self.curve.standard_errors(X)
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
-        """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
+        """Confidence limits (n, 2) at X (n, d): on the log scale above a lower end."""
         return self.curve.interval(X, level, method)

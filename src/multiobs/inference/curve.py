@@ -9,7 +9,7 @@ from multiobs._types import FloatArray
 from multiobs.fit.additive import LinearColumns, SmoothDesign
 from multiobs.fit.links import LinkedLoss
 from multiobs.fit.units import LabelUnits
-from multiobs.inference.intervals import Method, limits, quantile
+from multiobs.inference.intervals import Method, limits
 from multiobs.statistics import Parts, Statistic
 
 
@@ -131,14 +131,7 @@ class Curve:
         return np.sqrt(np.maximum(total, 0.0))
 
     def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
-        """Confidence limits (n, 2) at X (n, d): on the link's scale where there is one part."""
-        if method == "auto" and self.made_of is None:
-            part = self.parts[0]
-            z = part.design.columns(X)
-            eta = z @ part.w
-            reach = quantile(level, np.inf) * part.errors(z)
-            ends = [part.outward(eta + side * reach) for side in (-1.0, 1.0)]
-            return np.stack(ends, axis=1)
+        """Confidence limits (n, 2) at X (n, d): on the log scale above a lower end."""
         domain, error = self.statistic.domain, self.standard_errors(X)
         return limits(self.predict(X), error, np.inf, level, method, domain)
 

@@ -4,7 +4,7 @@ A term is tested by the robust score test: fit without it, take the gradient in 
 there, and compare it with its variance under shared labels.  Directions count by their smoothness,
 :math:`Q = \sum_c U_c^2 / (a_c + \lambda_0)` with about four effective directions, so that one
 smooth departure is seen among many columns; Q is a weighted sum of chi-squares, matched by its
-first two moments.
+first two moments.  Weights by an estimated precision leave out what the tested columns say of it.
 """
 
 from dataclasses import dataclass, replace
@@ -122,7 +122,7 @@ def term_tests(fitted: AdditiveFit) -> list[TermTest]:
 def score_statistic(part: Part, columns: IntArray) -> tuple[float, float]:
     """Score statistic of some columns of a part, and the degrees of freedom of its chi-square."""
     kept = np.setdiff1d(np.arange(part.fit.w.size), columns)
-    rows = part.rows
+    rows, variance_at = part.weighed_without(columns)
     # the other terms keep their smoothness; what the tested one explained must not bend them
     without = replace(rows, Z=rows.Z[:, kept], groups=rows.groups[kept])
     start = without.start()
@@ -137,7 +137,7 @@ def score_statistic(part: Part, columns: IntArray) -> tuple[float, float]:
     held = inverse(A[np.ix_(kept, kept)], ridge)
     bread = np.zeros_like(A)
     bread[np.ix_(kept, kept)] = held
-    V = part.variance_at(w, bread)
+    V = variance_at(w, bread)
     across = np.zeros((columns.size, w.size))
     across[:, columns] = np.eye(columns.size)
     across[:, kept] = -A[np.ix_(columns, kept)] @ held
