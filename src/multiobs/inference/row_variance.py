@@ -18,6 +18,7 @@ from multiobs.fit.links import LinkedLoss
 from multiobs.fit.penalised import RowProblem, Variance
 from multiobs.inference.chain import Chain, draw_in_graph
 from multiobs.inference.gradient import inflation
+from multiobs.inference.meat import positive_part
 from multiobs.inference.meat_of_rows import mutual
 from multiobs.sums.contraction import tuple_weights
 from multiobs.tuples import Graph, Tuples, TupleSet, Windows, spread_evenly
@@ -121,7 +122,7 @@ def variance_of(
             parts.append(scaled[members].mean(axis=1) * size[:, None])
         g = scores.rows
         V = g.T @ g - (parts[0] * shared.factor[:, None]).T @ parts[1]
-        return _positive((V + V.T) / 2)
+        return positive_part((V + V.T) / 2)
 
     return variance
 
@@ -164,11 +165,3 @@ def row_scores(problem: RowProblem, w: FloatArray, bread: FloatArray, arity: int
     h = arity * min(arity, 2) * curved * np.einsum("na,na->n", Z @ bread, Z)
     factor = inflation(h)[:, 0]
     return RowScores(arity * around * (left * factor)[:, None], scaled, factor, r)
-
-
-def _positive(V: FloatArray) -> FloatArray:
-    """Project on the positive semidefinite matrices: V is unbiased, but can miss them."""
-    size = np.sqrt(np.maximum(np.abs(np.diag(V)), 1e-300))
-    values, vectors = np.linalg.eigh(V / np.outer(size, size))
-    kept = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return np.asarray(kept * np.outer(size, size))
