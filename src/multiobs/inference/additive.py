@@ -210,7 +210,7 @@ def fit_part(
     elif strength is None:
         fitted = smooth(rows, variance_at, start)
     else:
-        ridge = np.where(design.blocks < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
+        ridge = np.where(design.groups < 0, 0.0, strength * float(np.maximum(sums.chi, 0).sum()))
         w, status = settle(rows, ridge, start, ROUNDS)
         fitted = Penalised(w, ridge, _given(rows), rows.information(w), 0.0, status)
     V = variance_at(fitted.w, fitted.inverse)
