@@ -17,11 +17,21 @@ def _auto() -> MultiObservationRegressor:
     return MultiObservationRegressor("variance", estimator="auto", random_state=0)
 
 
-def test_nothing_moves_a_constant_is_taken() -> None:
-    reg = _auto().fit(*_rows(np.ones_like))
-    assert reg.plan_.scores is not None
-    assert reg.plan_.scores.chosen == "constant"
-    assert np.ptp(reg.predict(np.linspace(0, 1, 5)[:, None])) < 1e-9
+def test_nothing_moves_and_the_class_says_so() -> None:
+    at, flat = np.linspace(0, 1, 5)[:, None], 0
+    for seed in (0, 4, 6, 7):
+        reg = _auto().fit(*_rows(np.ones_like, 300, seed))
+        flat += np.ptp(reg.predict(at)) < 1e-3  # a constant, or what a penalty leaves of a curve
+    assert flat == 4
+
+
+def test_a_slope_is_not_given_up_for_a_score_that_happens_to_be_better() -> None:
+    x, y = _rows(lambda x: np.sqrt(0.5 + x), 150, 6)
+    reg = _auto().fit(x, y)
+    table = reg.plan_.scores
+    assert table is not None
+    assert table.scores[0] < table.scores[1]
+    assert table.chosen == "line"
 
 
 def test_a_bend_is_followed_and_the_table_says_why() -> None:
@@ -85,11 +95,17 @@ def test_what_may_be_chosen() -> None:
 def test_the_simplest_of_some_classes() -> None:
     names = ("constant", "line", "smooth", "boosting")
     scores, errors = np.array([9.0, 8.9, 6.9, 6.0]), np.ones((4, 4))
-    table = ClassScores(names, scores, errors, (0.0, 0.0, 1.0, 2.0))
+    table = ClassScores(names, scores, errors, (0.0, -2.0, 1.0, 2.0))
     assert table.chosen == table.simplest(*names) == "smooth"  # boosting is no two errors better
     assert table.simplest("constant", "line") == "line"
     assert table.simplest("line", "boosting") == "boosting"
     assert table.simplest("boosting") == "boosting"
+
+
+@pytest.mark.parametrize(("line", "taken"), [(8.0, "line"), (10.9, "line"), (11.1, "constant")])
+def test_a_line_may_be_worse_than_a_constant_by_its_margin(line: float, taken: str) -> None:
+    scores, errors = np.array([9.0, line]), np.ones((2, 2))
+    assert ClassScores(("constant", "line"), scores, errors, (0.0, -2.0)).chosen == taken
 
 
 def test_few_rows_are_still_scored() -> None:

@@ -26,8 +26,10 @@ from multiobs.tuples import canonical_order
 
 FOLDS = 3
 # Standard errors of the difference by which a class must be better than the simpler ones.  A slope
-# that is not there costs little, one that is missed costs much.
-LINE, SMOOTH, BOOSTING = 0.0, 1.0, 2.0
+# that is not there costs little, one that is missed costs much: a constant has to win clearly.  A
+# smooth class falls back to a line by its own penalty, so that the better score will do.  Trees
+# have no such way back, and where labels are heavy-tailed two standard errors happen by chance.
+LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 1.0, 3.0
 PARTNERS = 4  # of a row in the pairs that are scored
 INTERACTING = 4  # columns up to which all pairs may interact
 
@@ -42,7 +44,8 @@ class Candidate:
     name : str
         For the table of scores.
     margin : float
-        Standard errors by which it must be better than the simpler ones.
+        Standard errors by which it must be better than the simpler ones; below zero, by which it
+        may be worse.
     features, estimator : object
         As in MultiObservationRegressor.
     """
@@ -116,7 +119,7 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_columns <= INTERACTING:
             both = Smooth(interactions=True)
-            found.append(Candidate("smooth with interactions", SMOOTH, features=both))
+            found.append(Candidate("smooth with interactions", INTERACTIONS, features=both))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise
         trees = HistGradientBoostingRegressor(
