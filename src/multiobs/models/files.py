@@ -30,7 +30,6 @@ from multiobs.statistics import Statistic
 
 if TYPE_CHECKING:  # reading a file needs neither the estimator nor scikit-learn
     from multiobs.estimator import ClusterLabels, MultiObservationRegressor
-    from multiobs.estimator.fitted import Beside
 
 
 def save(
@@ -249,8 +248,8 @@ def _class_to(
     if isinstance(result, AdditiveFit):
         if clusters is not None:
             raise ValueError("clusters must be None with smooth features or a link, got labels")
-        smooth, beside = additive_to(result, fitted.names), fitted.beside
-        return (smooth, 2) if beside is None else (_averaged_to(smooth, beside), 3)
+        smooth = additive_to(result, fitted.names)
+        return (smooth, 2) if fitted.beside is None else (_averaged_to(smooth, model), 3)
     if isinstance(result, RegressorFit):
         dependence = dependence_of(clusters, result.problem.place)
         return regressor_to(model, dependence, n_bootstrap)
@@ -263,7 +262,9 @@ def _class_to(
     return linear_to(result, inference, fitted.names), 1
 
 
-def _averaged_to(smooth: dict[str, Any], beside: "Beside") -> dict[str, Any]:
+def _averaged_to(smooth: dict[str, Any], model: "MultiObservationRegressor") -> dict[str, Any]:
+    beside = model._fitted.beside
+    assert beside is not None
     line = beside.fitted
     assert isinstance(line.result, LinearFit)
     return {
