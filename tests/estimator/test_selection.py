@@ -130,7 +130,7 @@ def _open() -> tuple[MultiObservationRegressor, np.ndarray, np.ndarray]:
     return _auto().fit(x, y), x, y
 
 
-def test_predictions_and_limits_are_the_weighted_means_of_both_fits() -> None:
+def test_predictions_are_the_weighted_means_of_both_fits_and_limits_the_curves() -> None:
     reg, x, y = _open()
     table = reg.plan_.scores
     assert table is not None
@@ -140,9 +140,9 @@ def test_predictions_and_limits_are_the_weighted_means_of_both_fits() -> None:
     smooth = MultiObservationRegressor(features="smooth", random_state=0).fit(x, y)
     mean = share * line.predict(x) + (1 - share) * smooth.predict(x)
     np.testing.assert_allclose(reg.predict(x), mean, rtol=1e-12)
-    limits = share * line.predict_interval(x) + (1 - share) * smooth.predict_interval(x)
-    np.testing.assert_allclose(reg.predict_interval(x), limits, rtol=1e-12)
-    assert f"a line of weight {share:.2f}" in str(reg.summary())
+    # a line's are too narrow where it is too simple
+    np.testing.assert_allclose(reg.predict_interval(x), smooth.predict_interval(x), rtol=1e-12)
+    assert f"line of weight {share:.2f}" in str(reg.summary())
     assert f"{share:.2f}" in str(reg.plan_)
 
 

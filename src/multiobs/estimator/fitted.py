@@ -57,7 +57,7 @@ class FitPlan:
 @final
 @dataclass(frozen=True)
 class Beside:
-    """A simpler fit that predictions and limits are averaged with.
+    """A simpler fit that predictions are averaged with.
 
     Attributes
     ----------
@@ -69,10 +69,6 @@ class Beside:
 
     fitted: "Fitted"
     weight: float
-
-    def averaged(self, simple: FloatArray, other: FloatArray) -> FloatArray:
-        """Return the weighted mean of what the two fits say."""
-        return self.weight * simple + (1.0 - self.weight) * other
 
 
 @final
@@ -107,7 +103,8 @@ class Fitted:
     effective : float or None
         How many tuples without a common label theirs were worth, where they were dropped.
     beside : Beside or None
-        A simpler fit that predictions and limits are averaged with; tests are about this one.
+        A simpler fit that predictions are averaged with; limits and tests are about this one,
+        since limits of a line that is too simple would be too narrow.
     """
 
     result: LinearFit | RegressorFit | AdditiveFit | StreamFit
@@ -130,7 +127,8 @@ class Fitted:
         own = self.result.predict(X)
         if self.beside is None:
             return own
-        return self.beside.averaged(self.beside.fitted.predict(X), own)
+        weight = self.beside.weight
+        return weight * self.beside.fitted.predict(X) + (1.0 - weight) * own
 
     @cached_property
     def doubts(self) -> Doubts:

@@ -130,12 +130,7 @@ class InferenceMixin(ABC):
             warn_of_doubts(self._fitted, independent)
             if self._fitted.too_few:
                 return np.full((at.shape[0], 2), np.nan)
-            own, beside = result.interval(at, level, method), self._fitted.beside
-            if beside is None:
-                return own
-            line = beside.fitted.inference
-            assert line is not None
-            return beside.averaged(line.interval(at, level, method), own)
+            return result.interval(at, level, method)
         if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval", clusters)
             if bias is not None:
@@ -315,8 +310,8 @@ class InferenceMixin(ABC):
         notes = ["Tests and smoothness know that metasamples share labels."]
         if self._fitted.beside is not None:
             notes.append(
-                "Terms and tests are those of the smooth class; predictions and their limits are "
-                f"averaged with a line of weight {self._fitted.beside.weight:.2f}."
+                "Terms, tests and limits are those of the smooth class; predictions are averaged "
+                f"with a line of weight {self._fitted.beside.weight:.2f}."
             )
         return TermSummary(title, facts, tuple(term_tests(smooth)), tuple(notes))
 

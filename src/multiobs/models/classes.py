@@ -221,7 +221,7 @@ class AdditiveClass(StoredClass):
 @final
 @dataclass(frozen=True)
 class AveragedClass(StoredClass):
-    """The average of a linear and a smooth class, of values as of limits.
+    """The average of a linear and a smooth class, with the limits of the latter.
 
     Attributes
     ----------
@@ -237,25 +237,20 @@ class AveragedClass(StoredClass):
 
     @property
     def has_intervals(self) -> bool:
-        return self.line.has_intervals
+        return self.smooth.has_intervals
 
     def predict(self, X: FloatArray) -> FloatArray:
-        return self._mean(self.line.predict(X), self.smooth.predict(X))
+        return self.weight * self.line.predict(X) + (1.0 - self.weight) * self.smooth.predict(X)
 
     def with_interval(
         self, X: FloatArray, level: float, method: Method
     ) -> tuple[FloatArray, FloatArray]:
-        line = self.line.with_interval(X, level, method)
-        smooth = self.smooth.with_interval(X, level, method)
-        return self._mean(line[0], smooth[0]), self._mean(line[1], smooth[1])
+        return self.predict(X), self.smooth.with_interval(X, level, method)[1]
 
     def table(self, facts: "Facts", level: float) -> Summary | TermSummary:
         found = self.smooth.table(facts, level)
         note = f"Predictions are averaged with a line of weight {self.weight:.2f}."
         return replace(found, notes=(*found.notes, note))
-
-    def _mean(self, line: FloatArray, smooth: FloatArray) -> FloatArray:
-        return self.weight * line + (1.0 - self.weight) * smooth
 
 
 @final

@@ -270,7 +270,7 @@ def _averaged_to(smooth: dict[str, Any], model: "MultiObservationRegressor") -> 
     return {
         "kind": "averaged",
         "weight": number(beside.weight),
-        "line": linear_to(line.result, line.inference, line.names),
+        "line": linear_to(line.result, None, line.names),
         "line_units": units_to(line.result.problem.units),
         "smooth": smooth,
     }
