@@ -63,16 +63,3 @@ def test_interactions_have_three_groups_and_must_name_columns() -> None:
     assert set(last - last.min()) == {0, 1, 2}
     with pytest.raises(ValueError, match=r"pairs of different numeric columns of \[0, 1\]"):
         smooth_design(Smooth(interactions=[(0, 2)]), X)
-
-
-def test_straight_part_is_penalised_only_beside_other_terms() -> None:
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.uniform(size=(60, 2)), rng.integers(0, 2, 60)])
-    lone = smooth_design(Smooth(), X[:, :1])
-    assert lone.groups[:2].tolist() == [-1, -1]
-    assert np.all(lone.groups[2:] == 0)
-    assert smooth_design(Smooth(), X[:, 2:]).groups.tolist() == [-1, -1]  # a line of two values
-    several = smooth_design(Smooth(), X)
-    assert np.all(several.groups[several.blocks >= 0] >= 0)
-    levels = smooth_design(Smooth(), X[:, 2:], categories=[("c", (0,))])
-    assert np.all(levels.groups[1:] == 0)  # levels are shrunk towards each other

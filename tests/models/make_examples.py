@@ -19,6 +19,7 @@ FITS: dict[str, tuple[str, dict[str, Any]]] = {
     "smooth-variance-v2": ("variance", {"features": "smooth"}),
     "smooth-ucb-v2": ("ucb", {"features": Smooth(interactions=False, n_knots=6)}),
     "log-link-v2": ("variance", {"link": "log"}),
+    "averaged-gini-v3": ("gini_mean_difference", {"estimator": "auto"}),
 }
 HERE = Path(__file__).parent / "examples"
 

@@ -82,7 +82,7 @@ def test_a_file_cut_anywhere_says_so() -> None:
 
 def test_other_versions_are_a_sentence() -> None:
     later = LINEAR.read_bytes().replace(b'"version":1', b'"version":7', 1)
-    with pytest.raises(ModelFileError, match=r"has version 7 of the format, .* reads 1 to 2"):
+    with pytest.raises(ModelFileError, match=r"has version 7 of the format, .* reads 1 to 3"):
         models.loads(later)
     other = LINEAR.read_bytes().replace(b'"version":1', b'"version":2', 1)
     with pytest.raises(ModelFileError, match="its version is not that of its content"):
@@ -180,6 +180,24 @@ def test_forged_terms_are_refused(name: str) -> None:
     FORGED_TERMS[name](found)
     with pytest.raises(ModelFileError):
         models.loads(pack(found, 2), "m.json")
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        put("class", "weight", 1.5),
+        put("class", "weight", 0.0),
+        put("class", "line", "w", ARRAY),
+        put("class", "line_units", "factor", 0.0),
+        put("class", "smooth", "parts", []),
+    ],
+)
+def test_forged_averages_are_refused(forge: Callable[[dict[str, Any]], None]) -> None:
+    found = content(EXAMPLES / "averaged-gini-v3.json")
+    models.loads(pack(found, 3), "m.json")
+    forge(found)
+    with pytest.raises(ModelFileError):
+        models.loads(pack(found, 3), "m.json")
 
 
 def test_every_missing_member_is_noticed() -> None:

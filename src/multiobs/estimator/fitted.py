@@ -1,12 +1,14 @@
 """Everything a fit found out, in one record that the estimator replaces whole."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import final
 
 import numpy as np
 
 from multiobs._check.categories import Categories
+from multiobs._types import FloatArray
 from multiobs.estimator.selection import ClassScores
 from multiobs.fit import LinearFit, RegressorFit, StreamFit
 from multiobs.inference import (
@@ -54,6 +56,23 @@ class FitPlan:
 
 @final
 @dataclass(frozen=True)
+class Beside:
+    """A simpler fit that predictions are averaged with.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The simpler fit.
+    weight : float
+        Its weight; the rest is that of the other.
+    """
+
+    fitted: "Fitted"
+    weight: float
+
+
+@final
+@dataclass(frozen=True)
 class Fitted:
     """What a fit found out.
 
@@ -83,6 +102,9 @@ class Fitted:
         How many rows there were, where the problem of the result holds only a sample of them.
     effective : float or None
         How many tuples without a common label theirs were worth, where they were dropped.
+    beside : Beside or None
+        A simpler fit that predictions are averaged with; limits and tests are about this one,
+        since limits of a line that is too simple would be too narrow.
     """
 
     result: LinearFit | RegressorFit | AdditiveFit | StreamFit
@@ -98,6 +120,15 @@ class Fitted:
     known: Covariance | None = None
     rows: int | None = None
     effective: float | None = None
+    beside: Beside | None = None
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the statistic (n,) at positions X (n, d)."""
+        own = self.result.predict(X)
+        if self.beside is None:
+            return own
+        weight = self.beside.weight
+        return weight * self.beside.fitted.predict(X) + (1.0 - weight) * own
 
     @cached_property
     def doubts(self) -> Doubts:
@@ -122,6 +153,22 @@ class Fitted:
         if not isinstance(about, LinearFit) or (self.rows is not None and self.known is None):
             return None
         return Inference(about, self.known, by_parts=self.rows is not None)
+
+
+def averaged(fits: Sequence[Fitted], scores: ClassScores) -> Fitted:
+    """Return the one fit, or the second of two with the first beside it, and why.
+
+    Parameters
+    ----------
+    fits : sequence of Fitted
+        Of the classes with a weight, from the simplest on.
+    scores : ClassScores
+        What the weights come from.
+    """
+    *simpler, last = fits
+    weight = float(scores.weights[scores.weights > 0][0])
+    beside = Beside(simpler[0], weight) if simpler else None
+    return replace(last, beside=beside, plan=replace(last.plan, scores=scores))
 
 
 def n_coefficients(result: LinearFit | RegressorFit | AdditiveFit) -> float:

@@ -25,6 +25,7 @@ from multiobs.inference import (
     coefficient_table,
     constant_test,
     dependence_of,
+    holding,
     partial_effects,
     range_of,
     term_tests,
@@ -130,7 +131,7 @@ class InferenceMixin(ABC):
             warn_of_doubts(self._fitted, independent)
             if self._fitted.too_few:
                 return np.full((at.shape[0], 2), np.nan)
-            return result.interval(at, level, method)
+            return holding(result.interval(at, level, method), self._fitted.predict(at))
         if not isinstance(result, RegressorFit):
             known = self._linear("predict_interval", clusters)
             if bias is not None:
@@ -307,8 +308,13 @@ class InferenceMixin(ABC):
             ("Effective degrees of freedom", f"{smooth.edf:.2f}"),
         )
         title = f"Smooth multi-observation regression of the {self._fitted.statistic.title}"
-        notes = ("Tests and smoothness know that metasamples share labels.",)
-        return TermSummary(title, facts, tuple(term_tests(smooth)), notes)
+        notes = ["Tests and smoothness know that metasamples share labels."]
+        if self._fitted.beside is not None:
+            notes.append(
+                "Terms, tests and limits are those of the smooth class; predictions are averaged "
+                f"with a line of weight {self._fitted.beside.weight:.2f}."
+            )
+        return TermSummary(title, facts, tuple(term_tests(smooth)), tuple(notes))
 
     def _linked(self, result: AdditiveFit, level: float) -> Summary:
         design, link = result.linear, result.parts[0].loss.link

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -30,18 +30,12 @@ from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.additive import Link, class_request, fit_additive
 from multiobs.estimator.attributes import FittedAttributes
-from multiobs.estimator.fitted import FitPlan, Fitted
+from multiobs.estimator.fitted import FitPlan, Fitted, averaged
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_parameters, refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.own_score import ScoreMixin
-from multiobs.estimator.selection import Candidate, chosen_class
-from multiobs.fit import (
-    StreamFit,
-    fit_linear,
-    fit_regressor,
-    make_design,
-    stream,
-)
+from multiobs.estimator.selection import Candidate, scored_classes
+from multiobs.fit import StreamFit, fit_linear, fit_regressor, make_design, stream
 from multiobs.inference import Inference, shrink
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
@@ -84,7 +78,8 @@ class MultiObservationRegressor(
         Another hypothesis class, fitted to pooled pseudo-observations with weights; None is
         the exact minimiser over the linear class. "auto" goes from constant over line,
         smooth and smooth with interactions to boosting, and on as long as the held-out score is
-        better by a margin (:mod:`multiobs.estimator.selection`); ``plan_.scores`` has the table.
+        better by a margin, and averages line and smooth where the score leaves it open
+        (:mod:`multiobs.estimator.selection`); ``plan_.scores`` has the table.
     link : {"auto", "identity", "log", "softplus", "logit"}, default="auto"
         Scale on which the class is linear or additive: log and softplus keep a statistic above its
         lower end, the logit between its ends, with a loss that elicits the same statistic. "auto"
@@ -256,7 +251,7 @@ class MultiObservationRegressor(
         ndarray (n,)
         """
         check_is_fitted(self)
-        return self._fitted.result.predict(self._positions(X))
+        return self._fitted.predict(self._positions(X))
 
     def _positions(self, X: npt.ArrayLike) -> FloatArray:
         return positions(self, X, self._fitted.categories)
@@ -300,21 +295,24 @@ class MultiObservationRegressor(
         sample_weight: npt.ArrayLike | None,
         groups: npt.ArrayLike | None,
     ) -> Self:
-        """Fit the class with the best held-out score."""
+        """Fit the class with the best held-out score, or average two that are about as good."""
         _check.choice("estimator", self.estimator, ("auto",))
         if self.features is not None:
             raise ValueError("features must be None with estimator='auto', got some")
         statistic, table, rows, _ = self._validated(X, y, sample_weight, groups)
 
-        def fit(each: Candidate, some: Rows, ready: Prepared) -> Fitted:
-            door: Self = clone(self).set_params(features=each.features, estimator=each.estimator)
-            return door._fitted_rows(statistic, some, table, np.random.default_rng(0), ready)
+        def door(each: Candidate) -> "MultiObservationRegressor":
+            made: MultiObservationRegressor = clone(self)
+            return made.set_params(features=each.features, estimator=each.estimator)
 
-        chosen, scores = chosen_class(fit, self._request(statistic), rows)
-        door = clone(self).set_params(features=chosen.features, estimator=chosen.estimator)
+        def fit(each: Candidate, some: Rows, ready: Prepared) -> Fitted:
+            return door(each)._fitted_rows(statistic, some, table, np.random.default_rng(0), ready)
+
+        ready, scores = scored_classes(fit, self._request(statistic), rows)
+        taken = compress(ready, scores.weights > 0)
         with one_thread():
-            fitted = door.fit(X, y, sample_weight, groups)._fitted
-        self._become(rows.marks, replace(fitted, plan=replace(fitted.plan, scores=scores)))
+            fits = [door(each).fit(X, y, sample_weight, groups)._fitted for each in taken]
+        self._become(rows.marks, averaged(fits, scores))
         return self
 
     def _request(self, statistic: Statistic) -> Request:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.special import expit
 
 from multiobs import scoring
 from multiobs._check.rows import Rows
@@ -27,9 +28,11 @@ from multiobs.tuples import canonical_order
 FOLDS = 3
 # Standard errors of the difference by which a class must be better than the simpler ones.  A slope
 # that is not there costs little, one that is missed costs much: a constant has to win clearly.  A
-# curve where there is a line costs half as much again as the line.  Trees cost most where they are
-# not needed, and with heavy-tailed labels two standard errors happen by chance.
-LINE, SMOOTH, BOOSTING = -1.0, 1.0, 3.0
+# smooth class falls back to a line by its own penalty, so that the better score will do.  Trees
+# have no such way back, and where labels are heavy-tailed two standard errors happen by chance.
+LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 1.0, 3.0
+PAIR = ("line", "smooth")
+AVERAGED = (-1.0, 4.0)  # standard errors of gain between which line and curve are averaged
 EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
 INTERACTING = 4  # columns up to which all pairs may interact
@@ -81,8 +84,28 @@ class ClassScores:
 
     @property
     def chosen(self) -> str:
-        """What :meth:`simplest` says of all candidates."""
+        """The one class to take, by :meth:`simplest` of all candidates."""
         return self.simplest(*self.names)
+
+    @property
+    def weights(self) -> FloatArray:
+        r"""Weight of each class in the prediction, (k,): that of the chosen one is often 1.
+
+        A choice between line and curve that the scores leave open would follow their noise.  Both
+        are then averaged with exponential weights, :math:`w \propto \exp(-s / e)` of scores s
+        whose difference has the standard error e.
+        """
+        out = np.array([float(name == self.chosen) for name in self.names])
+        if self.chosen in PAIR and set(PAIR) <= set(self.names):
+            line, smooth = (self.names.index(name) for name in PAIR)
+            gain, error = self.scores[line] - self.scores[smooth], self.errors[line, smooth]
+            low, high = AVERAGED
+            if low * error <= gain < high * error:
+                out[smooth] = expit(gain / error)
+                out[line] = 1.0 - out[smooth]
+            elif gain < 0:  # they may be equal, without an error
+                out[[line, smooth]] = 1.0, 0.0
+        return out
 
     def simplest(self, *allowed: str) -> str:
         """Go through some candidates from the simplest on, and on to those that win by a margin."""
@@ -95,13 +118,13 @@ class ClassScores:
 
     def __str__(self) -> str:
         best = int(np.argmin(self.scores))
-        behind, chosen = self.scores - self.scores[best], self.chosen
+        behind, weights = self.scores - self.scores[best], self.weights
         rows = [
             (name, f"{self.scores[k]:.6g}", f"{behind[k]:.3g}", f"{self.errors[best, k]:.3g}",
-             "*" * (name == chosen))
+             f"{weights[k]:.2f}" if weights[k] else "")
             for k, name in enumerate(self.names)
         ]  # fmt: skip
-        return "\n".join(aligned([("class", "loss", "behind", "error", ""), *rows]))
+        return "\n".join(aligned([("class", "loss", "behind", "error", "weight"), *rows]))
 
 
 def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candidate]:
@@ -121,7 +144,7 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_columns <= INTERACTING:
             both = Smooth(interactions=True)
-            found.append(Candidate("smooth with interactions", SMOOTH, features=both))
+            found.append(Candidate("smooth with interactions", INTERACTIONS, features=both))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise
         trees = HistGradientBoostingRegressor(
@@ -144,8 +167,8 @@ def _flat_name(_: Any, __: Any) -> list[str]:
 Fit = Callable[[Candidate, Rows, Prepared], Any]  # to some rows and the tuples made of them
 
 
-def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, ClassScores]:
-    """Score the candidates on rows they were not fitted to, and take the simplest good one.
+def scored_classes(fit: Fit, request: Request, rows: Rows) -> tuple[list[Candidate], ClassScores]:
+    """Score the candidates on rows they were not fitted to.
 
     The rows of a tuple that is scored are in one fold, so that no candidate has seen its labels;
     these are moved along the pilot of all rows, the same for every candidate: one of fewer rows
@@ -179,7 +202,7 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
     simplest, ready = ready[0], [e for e in ready if np.all(np.isfinite(predictions[e.name]))]
     if not ready:  # the fit itself will say so
         nothing = np.full((1, 1), np.nan)
-        return simplest, ClassScores((simplest.name,), nothing[0], nothing, (simplest.margin,))
+        return [simplest], ClassScores((simplest.name,), nothing[0], nothing, (simplest.margin,))
     level, y, weight = _mean_at_rows(whole), rows.y, rows.weight
     if level is not None:
         # residuals with what the pilot took of their spread
@@ -202,8 +225,7 @@ def chosen_class(fit: Fit, request: Request, rows: Rows) -> tuple[Candidate, Cla
     order = [table.names.index(each.name) for each in ready]
     names, margins = tuple(each.name for each in ready), tuple(each.margin for each in ready)
     errors = np.array([[table.difference(a, b).se for b in names] for a in names])
-    scores = ClassScores(names, table.scores[order], errors, margins)
-    return ready[names.index(scores.chosen)], scores
+    return ready, ClassScores(names, table.scores[order], errors, margins)
 
 
 def _blocks(fold: IntArray, groups: IntArray | None, arity: int) -> IntArray | None:

@@ -47,8 +47,7 @@ class SmoothDesign:
     terms : tuple of SmoothTerm
         The terms in order.
     groups : ndarray of int (p,)
-        Penalty group of each column; -1 for the constant, and for the straight part of a class of
-        one term, which are not penalised.
+        Penalty group of each column; -1 for the constant, which is not penalised.
     blocks : ndarray of int (p,)
         Term of each column; -1 for the constant.
     """
@@ -147,9 +146,8 @@ def smooth_terms(terms: Sequence[SmoothTerm]) -> SmoothDesign:
     """Return the class that is the sum of a constant and some terms."""
     groups, blocks, used = [np.array([-1])], [np.array([-1])], 0
     for at, term in enumerate(terms):
-        # which columns matter is asked where there are several: one is a line before it is a curve
-        inner = term.alone if len(terms) == 1 else term.groups
-        groups.append(np.where(inner < 0, inner, inner + used))
+        inner = term.groups
+        groups.append(inner + used)
         blocks.append(np.full(inner.size, at))
         used += int(inner.max()) + 1
     return SmoothDesign(tuple(terms), np.concatenate(groups), np.concatenate(blocks))

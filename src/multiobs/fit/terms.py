@@ -5,7 +5,6 @@ over the rows, the constant left out, ordered by roughness :math:`\int f''^2` an
 their roughness is one.  Its straight part is one column more.  Then every penalty of the model is
 a sum of squared coefficients of some columns, and each group of columns has its own smoothness: the
 curvature of a term, its straight part, the levels of a category, the parts of an interaction.
-The straight part of the only term of a class is not penalised.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +14,7 @@ from typing import Literal, final
 import numpy as np
 from scipy import linalg
 
-from multiobs._types import BoolArray, FloatArray, IntArray
+from multiobs._types import FloatArray, IntArray
 from multiobs.transport.basis import SplineAxis, spline_axis
 
 FEW_VALUES = 4  # a column of fewer distinct values is a line
@@ -44,16 +43,6 @@ class SmoothTerm(ABC):
     @abstractmethod
     def groups(self) -> IntArray:
         """Penalty group of each of the term's columns, counted from zero, (k,)."""
-
-    @property
-    def alone(self) -> IntArray:
-        """The same for the only term of a class, whose straight part has nothing to vanish for."""
-        return np.where(self.straight, -1, self.groups)
-
-    @property
-    @abstractmethod
-    def straight(self) -> BoolArray:
-        """Which of the term's columns are a straight line in x, (k,)."""
 
     @property
     @abstractmethod
@@ -96,10 +85,6 @@ class LineTerm(SmoothTerm):
         return np.zeros(1, dtype=np.int64)
 
     @property
-    def straight(self) -> BoolArray:
-        return np.ones(1, dtype=bool)
-
-    @property
     def drawn(self) -> Literal["curve", "points"] | None:
         return "curve"
 
@@ -135,11 +120,7 @@ class SplineTerm(SmoothTerm):
 
     @property
     def groups(self) -> IntArray:
-        return self.straight.astype(np.int64)
-
-    @property
-    def straight(self) -> BoolArray:
-        return np.asarray(np.arange(self.basis.shape[1]) == 0)
+        return np.concatenate([[1], np.zeros(self.basis.shape[1] - 1)]).astype(np.int64)
 
     @property
     def drawn(self) -> Literal["curve", "points"] | None:
@@ -179,10 +160,6 @@ class LevelsTerm(SmoothTerm):
     @property
     def groups(self) -> IntArray:
         return np.zeros(len(self.indicators) + 1, dtype=np.int64)
-
-    @property
-    def straight(self) -> BoolArray:
-        return np.zeros(len(self.indicators) + 1, dtype=bool)
 
     @property
     def drawn(self) -> Literal["curve", "points"] | None:
@@ -229,10 +206,6 @@ class TensorTerm(SmoothTerm):
     def groups(self) -> IntArray:
         a, b = (_curved(term) for term in (self.one, self.two))
         return (a[:, None] + b[None, :]).reshape(-1)
-
-    @property
-    def straight(self) -> BoolArray:
-        return np.zeros(self.groups.size, dtype=bool)
 
     @property
     def drawn(self) -> Literal["curve", "points"] | None:

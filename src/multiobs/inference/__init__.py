@@ -10,7 +10,7 @@ from multiobs.inference.doubts import Doubts, doubts_about
 from multiobs.inference.few_rows import free_rows
 from multiobs.inference.fitted import Inference, unit_rows
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
-from multiobs.inference.intervals import Method, Skewness, limits, quantile
+from multiobs.inference.intervals import Method, Skewness, holding, limits, quantile
 from multiobs.inference.leaf_parts import drawn_scores, row_scores, scores_of_rows
 from multiobs.inference.parts import (
     Leverages,
@@ -65,6 +65,7 @@ __all__ = [
     "doubts_about",
     "free_rows",
     "hessian_of",
+    "holding",
     "limits",
     "n_packed",
     "overlap_sums",

@@ -123,6 +123,15 @@ def limits(
     return np.where(inside[:, None], found, plain)
 
 
+def holding(limits: FloatArray, values: FloatArray) -> FloatArray:
+    """Stretch limits (n, 2) as far as values (n,), where these lie beyond them.
+
+    >>> holding(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([1.5, 3.0])).tolist()
+    [[1.0, 2.0], [1.0, 3.0]]
+    """
+    return np.stack([np.minimum(limits[:, 0], values), np.maximum(limits[:, 1], values)], axis=1)
+
+
 def _on_scale(
     centre: FloatArray,
     error: FloatArray,

@@ -1,7 +1,7 @@
 """Fitted classes of functions as a file holds them: values, intervals and tables without rows."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +18,7 @@ from multiobs.inference import (
     TermTest,
     bootstrap,
     coefficient_table,
+    holding,
     limits,
     range_of,
     unit_rows,
@@ -216,6 +217,42 @@ class AdditiveClass(StoredClass):
         title = f"Multi-observation regression of the {statistic.title}, {link} link"
         notes = (f"Coefficients are those of the {link} of the statistic.",)
         return Summary(title, told, names, table, level, notes)
+
+
+@final
+@dataclass(frozen=True)
+class AveragedClass(StoredClass):
+    """The average of a linear and a smooth class, with the limits of the latter.
+
+    Attributes
+    ----------
+    line, smooth : LinearClass, AdditiveClass
+        The two.
+    weight : float
+        That of the line.
+    """
+
+    line: LinearClass
+    smooth: AdditiveClass
+    weight: float
+
+    @property
+    def has_intervals(self) -> bool:
+        return self.smooth.has_intervals
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        return self.weight * self.line.predict(X) + (1.0 - self.weight) * self.smooth.predict(X)
+
+    def with_interval(
+        self, X: FloatArray, level: float, method: Method
+    ) -> tuple[FloatArray, FloatArray]:
+        centre = self.predict(X)
+        return centre, holding(self.smooth.with_interval(X, level, method)[1], centre)
+
+    def table(self, facts: "Facts", level: float) -> Summary | TermSummary:
+        found = self.smooth.table(facts, level)
+        note = f"Predictions are averaged with a line of weight {self.weight:.2f}."
+        return replace(found, notes=(*found.notes, note))
 
 
 @final

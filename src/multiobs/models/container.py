@@ -7,7 +7,8 @@ is read. It guards against accidents; whoever forges a file can forge its digest
 nothing in a file is ever run.
 
 Version 2 is version 1 with two more classes, smooth terms and a bootstrap's replicates, and is
-written only for those; a reader of version 1 says that it is too old for them.
+written only for those; a reader of version 1 says that it is too old for them.  Version 3 adds the
+average of a linear and a smooth class, in the same way.
 
 Arrays are ``{"dtype":"<f8","shape":[2,3],"base64":"..."}``, little-endian and C-ordered: exact.
 """
@@ -26,7 +27,7 @@ import numpy.typing as npt
 
 from multiobs import _check
 
-VERSION = 2
+VERSION = 3
 HEAD = re.compile(
     rb'\{"format":"multiobs model","version":([0-9]{1,6}),"sha256":"([0-9a-f]{64})","content":'
 )

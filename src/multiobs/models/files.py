@@ -8,42 +8,22 @@ import numpy as np
 
 from multiobs import _check
 from multiobs._files import as_path, beside
-from multiobs._types import FloatArray
 from multiobs._version import __version__
 from multiobs.fit import LabelUnits, LinearFit, RegressorFit, StreamFit
-from multiobs.inference import (
-    AdditiveFit,
-    Inference,
-    Shares,
-    dependence_of,
-    n_packed,
-)
+from multiobs.inference import AdditiveFit, Inference, dependence_of
 from multiobs.models import parts
-from multiobs.models.additive import (
-    additive_from,
-    additive_to,
-    design_from,
-    design_to,
-    units_from,
-    units_to,
-)
-from multiobs.models.classes import (
-    Cubic,
-    Facts,
-    LinearClass,
-    StoredClass,
-    Uncertainty,
-)
+from multiobs.models.additive import additive_from, additive_to, units_from, units_to
+from multiobs.models.classes import AveragedClass, Facts, StoredClass
 from multiobs.models.container import (
     Fields,
     ModelFileError,
-    array,
     checked_notes,
     number,
     pack,
     unpack,
     version_in,
 )
+from multiobs.models.linear import linear_from, linear_to
 from multiobs.models.regressors import regressor_from, regressor_to
 from multiobs.models.stored import StoredModel
 from multiobs.statistics import Statistic
@@ -222,6 +202,7 @@ def loads(data: bytes, name: str = "the file") -> StoredModel:
     fields = Fields(unpack(data, name), name)
     kind = fields.inner("class")
     needed = 2 if kind.has("parts") or kind.has("replicates") else 1
+    needed = 3 if kind.has("smooth") else needed
     if version_in(data) != needed:  # the one byte that the digest does not guard
         raise ModelFileError(f"{name} is damaged: its version is not that of its content")
     columns = fields.inner("columns")
@@ -267,7 +248,8 @@ def _class_to(
     if isinstance(result, AdditiveFit):
         if clusters is not None:
             raise ValueError("clusters must be None with smooth features or a link, got labels")
-        return additive_to(result, fitted.names), 2
+        smooth = additive_to(result, fitted.names)
+        return (smooth, 2) if fitted.beside is None else (_averaged_to(smooth, model), 3)
     if isinstance(result, RegressorFit):
         dependence = dependence_of(clusters, result.problem.place)
         return regressor_to(model, dependence, n_bootstrap)
@@ -277,106 +259,36 @@ def _class_to(
         dependence = dependence_of(clusters, inference.fit.problem.place)
         if dependence is not None:
             inference = Inference(inference.fit, dependence=dependence)
+    return linear_to(result, inference, fitted.names), 1
+
+
+def _averaged_to(smooth: dict[str, Any], model: "MultiObservationRegressor") -> dict[str, Any]:
+    beside = model._fitted.beside
+    assert beside is not None
+    line = beside.fitted
+    assert isinstance(line.result, LinearFit)
     return {
-        "kind": "linear",
-        **design_to(result.design, result.problem.X.shape[1]),
-        "w": array(result.w),
-        "names": list(fitted.names),
-        "uncertainty": None if inference is None else _uncertainty_to(inference),
-    }, 1
+        "kind": "averaged",
+        "weight": number(beside.weight),
+        "line": linear_to(line.result, None, line.names),
+        "line_units": units_to(line.result.problem.units),
+        "smooth": smooth,
+    }
 
 
 def _class_from(fields: Fields, statistic: Statistic, units: LabelUnits, width: int) -> StoredClass:
     kind = fields.text("kind")
+    if kind == "linear":
+        return linear_from(fields, statistic, units, width)
     if kind == "additive":
         return additive_from(fields, statistic, width)
     if kind == "regressor":
         return regressor_from(fields, statistic, units)
-    if kind != "linear":
-        raise fields.wrong("kind", "'linear', 'additive' or 'regressor'")
-    w = fields.array("w", None)
-    design = design_from(fields, w.size, width)
-    names = fields.texts("names")
-    if len(names) != design.spread.size:
-        raise fields.wrong("names", f"{design.spread.size} texts")
-    known = None
-    if fields.has("uncertainty"):
-        known = _uncertainty_from(fields.inner("uncertainty"), w.size)
-    return LinearClass(statistic, units, design, w, names, known)
-
-
-def _uncertainty_to(inference: Inference) -> dict[str, Any]:
-    found = inference.covariance
-    cubic = None
-    if found.third is not None:
-        bend, centre = found.third.tensors()
-        cubic = {"bend": array(_packed(bend)), "centre": array(_packed(centre))}
-    shares = None
-    if found.shares is not None:
-        near, own = found.shares.packed()
-        shares = {
-            "number": number(found.shares.number),
-            "total": array(found.shares.total),
-            "frame": array(found.shares.frame),
-            "near": array(near),
-            "own": array(own),
-        }
-    return {
-        "w": array(inference.fit.w),
-        "matrix": array(found.matrix),
-        "bread": array(found.bread),
-        "df": number(found.df),
-        "cubic": cubic,
-        "shares": shares,
-    }
-
-
-def _uncertainty_from(fields: Fields, p: int) -> Uncertainty:
-    cubic = None
-    if fields.has("cubic"):
-        inner = fields.inner("cubic")
-        size = p * (p + 1) * (p + 2) // 6
-        cubic = Cubic(
-            *(_unpacked(inner.array(name, size), p) for name in ("bend", "centre")),
-        )
-    shares = None
-    if fields.has("shares"):
-        inner = fields.inner("shares")
-        frame = inner.array("frame", p, None)
-        r = frame.shape[1]
-        if not 0 < r <= p:
-            raise inner.wrong("frame", f"of at most {p} columns")
-        total, none = inner.array("total", r, r), np.zeros((r * r, r * r))
-        near, own = (inner.array(name, n_packed(r)) for name in ("near", "own"))
-        shares = Shares(inner.real("number"), total, none, none, frame).with_packed(near, own)
-    df = fields.real("df")
-    if not df > 0:
-        raise fields.wrong("df", "positive")
-    return Uncertainty(
-        fields.array("w", p),
-        fields.array("matrix", p, p),
-        fields.array("bread", p, p),
-        df,
-        cubic,
-        shares,
-    )
-
-
-def _places(p: int) -> tuple[Any, ...]:
-    a, b, c = np.ogrid[:p, :p, :p]
-    return np.nonzero((a <= b) & (b <= c))
-
-
-def _packed(tensor: FloatArray) -> FloatArray:
-    """Entries a <= b <= c of the symmetric part of a cubic form's tensor."""
-    orders = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-    whole = np.mean([tensor.transpose(order) for order in orders], axis=0)
-    return np.asarray(whole[_places(tensor.shape[0])])
-
-
-def _unpacked(entries: FloatArray, p: int) -> FloatArray:
-    a, b, c = _places(p)
-    tensor = np.zeros((p, p, p))
-    for order in ((a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)):
-        tensor[order] = entries
-    return tensor
+    if kind != "averaged":
+        raise fields.wrong("kind", "'linear', 'additive', 'averaged' or 'regressor'")
+    weight = fields.real("weight")
+    if not 0 < weight < 1:
+        raise fields.wrong("weight", "between 0 and 1")
+    own = units_from(fields.inner("line_units"))
+    line = linear_from(fields.inner("line"), statistic, own, width)
+    return AveragedClass(line, additive_from(fields.inner("smooth"), statistic, width), weight)
