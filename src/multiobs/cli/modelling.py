@@ -185,7 +185,8 @@ def by_held_out_score(
         for each in candidates(model.statistic_, rows.X.shape[1], rows.size)
         if each.name != "constant" and not (dependent and each.name.startswith("smooth"))
     }
-    chosen = known[scores.simplest(*known)]
+    scored = [name for name in known if name in scores.names]  # one without a value has no score
+    chosen = known[scores.simplest(*scored) if scored else "line"]
     model.set_params(features=chosen.features, estimator=chosen.estimator)
     table = zip(scores.names, scores.scores, strict=True)
     listed = ", ".join(f"{name} {value:.4g}" for name, value in table)
