@@ -57,7 +57,7 @@ def _few(problem: Problem, n_coefficients: float) -> list[str]:
         found = (
             "the labels cannot be told from ones with tails so heavy that a moment of order "
             f"{2 * highest_power(problem.statistic)} does not exist, on which standard errors of "
-            f"{problem.statistic.name} rest: intervals that should cover 95 % may cover 60 to 90, "
+            f"{problem.statistic.name} rest: intervals that should cover 95 % may cover 50 to 90, "
             "and miss on the side of the tails; use a statistic that extreme labels move less, as "
             "gini_mean_difference"
         )
