@@ -35,7 +35,14 @@ from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_parameters, refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.own_score import ScoreMixin
 from multiobs.estimator.selection import Candidate, scored_classes
-from multiobs.fit import StreamFit, fit_linear, fit_regressor, make_design, stream
+from multiobs.fit import (
+    StreamFit,
+    efficiently_weighted,
+    fit_linear,
+    fit_regressor,
+    make_design,
+    stream,
+)
 from multiobs.inference import Inference, shrink
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
@@ -87,10 +94,10 @@ class MultiObservationRegressor(
     transport : "auto", "location", "location-scale" or None, default="auto"
         How labels are moved to the representative; None is the paper's estimator.
     alpha : float or "auto", default="auto"
-        Ridge penalty on the slopes, added to the mean loss. "auto" is no penalty, except that
-        with ``sampler="auto"`` and four or more columns the slopes of columns that show no
-        effect are shrunk (:mod:`multiobs.fit.shrinkage`); intervals and tests then remain those of
-        the fit before. 0.0 is the exact minimiser.
+        Ridge penalty on the slopes, added to the mean loss. "auto" is no penalty, but with
+        ``sampler="auto"`` slopes without evidence are shrunk from four columns on, and those of a
+        spread in fewer moved towards efficient weights (:mod:`multiobs.fit.shrinkage`,
+        ``efficient``); intervals and tests are those of the fit before, the exact minimiser: 0.0.
     fit_intercept : bool, default=True
         Whether the linear class contains the constants.
     max_tuples : int, optional
@@ -367,23 +374,19 @@ class MultiObservationRegressor(
         result = fit_linear(problem, design, strength)
         reasons, unshrunken, known = ready.reasons, None, None
         many = design.transformer is None and design.spread.size >= MANY_COLUMNS
-        if alpha is None and self.sampler == "auto" and many:
+        free = alpha is None and self.sampler == "auto"
+        if free and many:
             unshrunken, errors = result, Inference(result)
             result = shrink(errors, ready.sampler)
             known = vars(errors).get("covariance")  # not computed where rows are many
             reasons = (*reasons, "slopes: shrunk by how little their t-values say for them")
+        elif free and (better := efficiently_weighted(result)) is not result:
+            unshrunken, result = result, better
+            reasons = (*reasons, "slopes: moved towards those of efficient weights")
         plan = FitPlan(reasons, result.branches, result.solution.solver)
-        return Fitted(
-            result,
-            problem.statistic,
-            ready.sampler,
-            ready.count,
-            plan,
-            found,
-            design.names(rows.names),
-            unshrunken,
-            known=known,
-        )
+        names = design.names(rows.names)
+        what = problem.statistic, ready.sampler, ready.count, plan, found, names
+        return Fitted(result, *what, unshrunken, known=known)
 
     def become(self, fitted: Fitted, columns: "npt.NDArray[np.object_]") -> None:
         """Take over a fit that was made elsewhere, of columns with these names."""

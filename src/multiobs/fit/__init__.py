@@ -5,6 +5,7 @@ from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_de
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.averages import mixing
 from multiobs.fit.design import Design, make_design
+from multiobs.fit.efficient import efficiently_weighted
 from multiobs.fit.empirical import empirical_risk
 from multiobs.fit.forests import fewer_trees, is_forest
 from multiobs.fit.linear import (
@@ -81,6 +82,7 @@ __all__ = [
     "constant_direction",
     "empirical_risk",
     "fewer_trees",
+    "efficiently_weighted",
     "fit_linear",
     "fit_regressor",
     "framed",

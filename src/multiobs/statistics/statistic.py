@@ -60,6 +60,8 @@ class Statistic:
         How many observations its loss takes.
     loss_growth : int
         The power of c by which the loss grows when y grows c times and r with it.
+    of_spread : bool
+        Whether it says how far labels are spread, wherever they are: a power of their scale.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Statistic:
     parts: "Parts | None" = None
     arity: int = field(init=False, repr=False)
     loss_growth: int = field(init=False, repr=False)
+    of_spread: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -95,6 +98,9 @@ class Statistic:
         object.__setattr__(self, "arity", self.loss.arity)
         grown = 0 if self.scale is None else self.loss.growth(self.scale)
         object.__setattr__(self, "loss_growth", grown)
+        positive = self.domain[0] == 0.0 and self.psi is not None
+        spread = positive and self.shift == "invariant" and bool(self.scale)
+        object.__setattr__(self, "of_spread", spread)
 
     @property
     def form(self) -> Literal["mean", "ratio", "root", "loss"]:
@@ -103,12 +109,6 @@ class Statistic:
             return "mean" if self.chi is None else "ratio"
         rooted = isinstance(self.loss, RootLoss) or self.kernel_means is not None
         return "root" if rooted else "loss"
-
-    @property
-    def of_spread(self) -> bool:
-        """Whether it says how far labels are spread, wherever they are: a power of their scale."""
-        positive = self.domain[0] == 0.0 and self.psi is not None
-        return positive and self.shift == "invariant" and bool(self.scale)
 
     @property
     def means(self) -> KernelMeans | None:

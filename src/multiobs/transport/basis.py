@@ -13,6 +13,8 @@ from multiobs._types import FloatArray, IntArray
 INFLATION = 1.4
 # In one column less of it: what a pilot takes of the noise is given back, its bias is not.
 INFLATION_OF_ONE = 1.2
+_LOG_KNOTS = np.log2([50, 100, 140, 200])
+ROWS_PER_INTERVAL = 4
 _BINNED_ABOVE = 20_000
 _BINS = 4096
 
@@ -192,6 +194,16 @@ class SplineAxis:
             design = self.design(x[outside])
             out[outside] = np.einsum("ij,ij->i", design @ matrix, design)
         return out
+
+
+def intervals_of(rows: int) -> int:
+    """Return how many intervals one column is given: knots of R's smooth.spline.
+
+    >>> intervals_of(300), intervals_of(800), intervals_of(5000)
+    (75, 140, 199)
+    """
+    usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
+    return max(1, min(rows // ROWS_PER_INTERVAL, int(usual)))
 
 
 def spline_axis(x: FloatArray, intervals: int) -> SplineAxis:

@@ -21,8 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiobs._types import FloatArray, IntArray
-from multiobs.transport.basis import Smoothed, SplineAxis, SplineRows, spline_axis
-from multiobs.transport.spline import intervals_of
+from multiobs.transport.basis import (
+    Smoothed,
+    SplineAxis,
+    SplineRows,
+    intervals_of,
+    spline_axis,
+)
 
 SPENT = 4.0  # degrees of freedom on the place of a break, beside its coefficients
 BINS = 400  # of adjacent rows, between which breaks are sought before single rows are looked at

@@ -16,10 +16,15 @@ import numpy as np
 from scipy import linalg
 
 from multiobs._types import FloatArray
-from multiobs.transport.basis import INFLATION, SplineAxis, smoothed, spline_axis
+from multiobs.transport.basis import (
+    INFLATION,
+    ROWS_PER_INTERVAL,
+    SplineAxis,
+    intervals_of,
+    smoothed,
+    spline_axis,
+)
 
-_LOG_KNOTS = np.log2([50, 100, 140, 200])
-_ROWS_PER_INTERVAL = 4
 _ADDITIVE_INTERVALS = 20
 _ADDITIVE_COLUMNS = 120
 _FINER_COLUMNS = 480  # of a fit whose penalties are known but for one number
@@ -341,17 +346,7 @@ def _two_valued(x: FloatArray) -> bool:
     return bool(np.all((x == x.min()) | (x == x.max())))
 
 
-def intervals_of(rows: int) -> int:
-    """Return how many intervals one column is given: knots of R's smooth.spline.
-
-    >>> intervals_of(300), intervals_of(800), intervals_of(5000)
-    (75, 140, 199)
-    """
-    usual = 2.0 ** np.interp(np.log2(rows), np.log2([50, 200, 800, 3200]), _LOG_KNOTS)
-    return max(1, min(rows // _ROWS_PER_INTERVAL, int(usual)))
-
-
 def _affordable(rows: int, d: int, most: int) -> int:
     """Intervals of each of d columns."""
-    affordable = min(rows // (_ROWS_PER_INTERVAL * d), most // d - 2)
+    affordable = min(rows // (ROWS_PER_INTERVAL * d), most // d - 2)
     return min(affordable, _ADDITIVE_INTERVALS)
