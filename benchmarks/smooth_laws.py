@@ -2,8 +2,8 @@
 
 ``tuning``, ``harder`` and ``mixed`` were looked at while constants of the smooth class were chosen,
 ``final`` only for the tables.  Labels are mean(x) + sqrt(variance(x)) times standardised normal or
-gamma(2) noise.  ``mixed`` has what was found hard later: dips of the variance to a small level under
-a waving mean, straight lines, wavy variances, and a mean of broken lines.
+gamma(2) noise.  ``mixed`` has what was found hard later: dips of the variance to a small level
+under a waving mean, straight lines, wavy variances, and a mean of broken lines.
 """
 
 from collections.abc import Callable
