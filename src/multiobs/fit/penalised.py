@@ -37,6 +37,7 @@ ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
+COARSE = 1e-2  # the same for a fit that is only compared: its likelihood is flat there
 DOUBT = 0.1  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
 QUANTILES = (np.arange(16) + 0.5) / 16  # of each penalty, over which errors are averaged
@@ -277,11 +278,12 @@ def smooth(
         phi = near.dispersion
     if not (count and np.isfinite(phi) and phi > 0):
         return Penalised(w, ridge, np.full(groups.size, -1), A, max(phi, 0.0), status)
+    settled = SETTLED if near is None else COARSE
     before = np.full(count, np.inf)
     for _ in range(ROUNDS):
         inside = np.diag(inverse(A, ridge))
         left = np.array([m.size - strength[g] * inside[m].sum() for g, m in enumerate(member)])
-        if np.all(np.abs(left - before) <= SETTLED * np.maximum(left, 0.1)):
+        if np.all(np.abs(left - before) <= settled * np.maximum(left, 0.1)):
             break
         before = left
         for g, m in enumerate(member):
