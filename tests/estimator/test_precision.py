@@ -31,8 +31,8 @@ def test_rows_of_a_mean_count_by_their_precision() -> None:
     weight = mean.problem.weight
     assert weight is not None
     fitted = variance.curve.outward(variance.curve.eta(x))
-    # the first fit of the variance and the last are nearly the same
-    np.testing.assert_allclose(weight * fitted / np.mean(weight * fitted), 1.0, atol=0.02)
+    # the first fit of the variance and the last differ by the knee of their link alone
+    np.testing.assert_allclose(weight * fitted / np.mean(weight * fitted), 1.0, atol=0.12)
     # least squares with these weights knows the mean better than without, where the spread is small
     z = mean.design.columns(np.array([[0.05]]))
     plain = MultiObservationRegressor("mean", features="smooth", random_state=0)

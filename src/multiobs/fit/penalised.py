@@ -37,7 +37,8 @@ ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
-DOUBT = 0.25  # added to a group's effective degrees of freedom: a group has to earn its place
+COARSE = 1e-2  # the same for a fit that is only compared: its likelihood is flat there
+DOUBT = 0.1  # added to a group's effective degrees of freedom: a group has to earn its place
 VANISHED = 1e-3  # effective degrees of freedom of a group that is gone
 QUANTILES = (np.arange(16) + 0.5) / 16  # of each penalty, over which errors are averaged
 ORDERS = (0.0, 0.5, 1.0)  # powers of a column's roughness: of two, three, four derivatives
@@ -224,7 +225,12 @@ class RowProblem:
         return np.asarray(one * (level - float(size @ self.offset) / total))
 
 
-def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penalised:
+def smooth(
+    problem: RowProblem,
+    variance: Variance,
+    start: FloatArray,
+    near: Penalised | None = None,
+) -> Penalised:
     """Fit with the smoothness of every group of columns chosen by quasi-REML.
 
     Parameters
@@ -235,6 +241,9 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
         Variance of the gradient (p, p) at coefficients (p,), given the penalised inverse Hessian.
     start : ndarray (p,)
         Where to begin.
+    near : Penalised, optional
+        A fit of the same rows behind another link: its dispersion is taken over, and its penalties
+        are begun with. By default the dispersion is measured at a moderately rough fit.
     """
     groups = problem.groups
     count = int(groups.max(initial=-1)) + 1
@@ -249,6 +258,9 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
 
     first = np.diag(information(start))
     strength = np.array([roughness(first[m], ROUGH) for m in member])
+    if near is not None:  # a group that vanished there may come back
+        least = [roughness(first[m], 1.0) for m in member]
+        strength = np.minimum([near.ridge[m[0]] for m in member], least)
 
     def ridge_of(values: FloatArray) -> FloatArray:
         out = np.zeros(groups.size)
@@ -259,15 +271,19 @@ def smooth(problem: RowProblem, variance: Variance, start: FloatArray) -> Penali
     ridge, held = ridge_of(strength), Curvature()
     w, status = settle(problem, ridge, start, INNER, held)
     A = information(w)
-    bread = inverse(A, ridge)
-    phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
+    if near is None:
+        bread = inverse(A, ridge)
+        phi = float(np.sum(bread * variance(w, bread)) / np.sum(bread * A))
+    else:
+        phi = near.dispersion
     if not (count and np.isfinite(phi) and phi > 0):
         return Penalised(w, ridge, np.full(groups.size, -1), A, max(phi, 0.0), status)
+    settled = SETTLED if near is None else COARSE
     before = np.full(count, np.inf)
     for _ in range(ROUNDS):
         inside = np.diag(inverse(A, ridge))
         left = np.array([m.size - strength[g] * inside[m].sum() for g, m in enumerate(member)])
-        if np.all(np.abs(left - before) <= SETTLED * np.maximum(left, 0.1)):
+        if np.all(np.abs(left - before) <= settled * np.maximum(left, 0.1)):
             break
         before = left
         for g, m in enumerate(member):

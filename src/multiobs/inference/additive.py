@@ -18,6 +18,7 @@ import numpy as np
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.additive import LinearColumns, SmoothDesign
 from multiobs.fit.design import Design
+from multiobs.fit.knees import likely_knee
 from multiobs.fit.links import LARGEST, LinkedLoss, LinkName, linked
 from multiobs.fit.penalised import Penalised, RowProblem, Variance, settle, smooth
 from multiobs.fit.problem import Problem
@@ -151,6 +152,11 @@ class Part:
         return rows, _variance(problem, rows)
 
     @cached_property
+    def likely_knee(self) -> float:
+        """Where a softplus had better bend, in working units."""
+        return likely_knee(_working(self.problem), self.rows, self.fit, self.variance_at)
+
+    @cached_property
     def curve(self) -> CurvePart:
         """What is left of the part without its rows."""
         return CurvePart(self.design, self.fit.w, self.covariances, self.loss, self.units)
@@ -180,8 +186,11 @@ def fit_part(
         A known part of η at the rows, in working units, besides the terms.
     weighed_by : Part, optional
         A part of spread of the same columns; a mean whose link knows no spread is weighed by the
-        labels' precision.
+        labels' precision, and a softplus of the same statistic bends where it had better there.
     """
+    likely = None
+    if weighed_by is not None and link == "auto" and weighed_by.statistic == problem.statistic:
+        likely = weighed_by.likely_knee
     if weighed_by is not None and not isfinite(problem.statistic.domain[0]):
         problem = _weighed(problem, weighed_by.precision)
     else:
@@ -191,14 +200,12 @@ def fit_part(
             "transport must be 'auto', 'location' or None with smooth features or a link, "
             "got 'location-scale'"
         )
-    units, (low, high) = problem.units, problem.statistic.domain
-    ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
-    statistic, terms = replace(problem.statistic, domain=ends), len(design.terms)
+    statistic, terms = _working(problem), len(design.terms)
     loss = linked(statistic, link, terms=terms)
     sums = _summed(problem, loss)
-    above = float(sums.psi.sum()) / max(float(sums.chi.sum()), 1e-300) - ends[0]
+    above = float(sums.psi.sum()) / max(float(sums.chi.sum()), 1e-300) - statistic.domain[0]
     if 0 < above < np.inf:  # a softplus bends where the statistic lies
-        loss = linked(statistic, link, terms=terms, knee=above)
+        loss = linked(statistic, link, terms=terms, knee=likely or above)
     Z = design.columns(problem.X)
     alone = problem.tuples.arity == 1 and loss.link == "identity"
     known = np.zeros(Z.shape[0]) if offset is None else offset
@@ -217,6 +224,13 @@ def fit_part(
     influence = row_scores(rows, fitted.w, fitted.inverse, problem.tuples.arity).rows
     influence = -(influence @ fitted.inverse)
     return Part(problem, design, rows, fitted, V, influence, variance_at, weighed_by)
+
+
+def _working(problem: Problem) -> Statistic:
+    """Return the statistic with its domain in working units."""
+    units, (low, high) = problem.units, problem.statistic.domain
+    ends = ((low - units.offset) / units.factor, (high - units.offset) / units.factor)
+    return replace(problem.statistic, domain=ends)
 
 
 def _weighed(problem: Problem, precision: FloatArray) -> Problem:
