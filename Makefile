@@ -103,9 +103,10 @@ reproduce: .venv/.stamp ## the paper's figure, the table behind it and a verdict
 	$(BIN)/python -m multiobs reproduce --out $(OUT)/reproduce
 
 quality: .venv/.stamp ## defaults against the oracle and all baselines on many laws
-	$(BIN)/python -m benchmarks.quality --out $(OUT)/quality
-	$(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
-	$(BIN)/python -m benchmarks.contest --half final --paper --rows 300 1000 --trials 16 --out $(OUT)/quality
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.quality --out $(OUT)/quality
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.contest --half final --paper --trials 100 --out $(OUT)/quality
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.efficient --out $(OUT)/quality/efficient.csv
 
 smooth-sim: .venv/.stamp ## smooth classes against mgcv and plug-ins; 1000 data sets for their bands and tests (hours; goes on where it stopped)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth --laws final --trials 40 --out $(OUT)/smooth

@@ -9,7 +9,8 @@ is a curve); "final" ones were looked at for the table only.  Peers are those of
 .venv-studies/.stamp``), mgcv where ``Rscript`` finds it.  After the first trials a peer with more
 than twice the error of the best is dropped on that law; NGBoost and ``gaulss``, which take longer
 than all others together, have ``--dear`` trials on each law.  ``--paper`` sets the default against
-the oracle and the paper's samplers alone, in files of its own (``paper_HALF``): many quick trials.
+the oracle and the paper's samplers alone, in one column and in files of its own (``paper_HALF``):
+many quick trials.
 
 Errors go to ``contest_HALF.jsonl`` trial by trial, and a run resumes where the last one stopped;
 ``--seconds`` of CPU time begin no further law.  ``contest_HALF.csv`` holds the ratios of mean
@@ -225,6 +226,8 @@ def main() -> None:
     for rows in asked.rows:
         for name, (_, law) in laws_of(asked.half).items():
             if asked.laws and name not in asked.laws:
+                continue
+            if asked.paper and law.columns > 1:  # the paper's samplers are of one column
                 continue
             own = [each for each in kept if each["law"] == name and each["rows"] == rows]
             for stage in (FIRST, asked.trials):

@@ -50,8 +50,10 @@ def test_json_has_the_numbers_of_the_estimator(
     reference.fit(table[["x", "kind"]], table["y"], sample_weight=table["w"])
     assert [term["name"] for term in found["terms"]] == ["intercept", "x", "kind=b"]
     np.testing.assert_allclose(
-        [term["estimate"] for term in found["terms"]],
-        [reference.intercept_, *reference.coef_],
+        [(term["estimate"], term["shrunk"]) for term in found["terms"]],
+        np.column_stack(
+            [reference.summary().table[:, 0], [reference.intercept_, *reference.coef_]]
+        ),
         rtol=1e-12,
     )
     assert found["rows"] == 300

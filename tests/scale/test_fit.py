@@ -20,7 +20,8 @@ def slowly(names, default):
 
 def both(x, y, table, *, ranges, statistic="variance", sampler="auto", **more):
     """The fit in memory and the fit by parts of the same rows."""
-    options = dict(transport=None) | {k: v for k, v in more.items() if k not in WHERE}
+    # by parts there is no move towards efficient weights
+    options = dict(transport=None, alpha=0.0) | {k: v for k, v in more.items() if k not in WHERE}
     inside = MultiObservationRegressor(statistic, sampler, random_state=0, **options)
     weight, groups = more.get("sample_weight"), more.get("groups")
     inside.fit(x[:, None], y, sample_weight=weight, groups=groups)

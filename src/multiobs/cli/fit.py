@@ -146,6 +146,9 @@ def _told(model: Any, rows: "FileRows", summary: Any) -> dict[str, Any]:
             {"name": name, **dict(zip(keys, map(float, row), strict=True))}
             for name, row in zip(summary.names, summary.table, strict=True)
         ]
+        if summary.shrunken is not None:  # what predictions use
+            for term, value in zip(found["terms"], summary.shrunken, strict=True):
+                term["shrunk"] = float(value)
     return found
 
 

@@ -1,6 +1,6 @@
 """From a problem to a fitted class of functions: risks, designs, solvers."""
 
-from multiobs.fit import links, penalised, rowwise, stream, terms
+from multiobs.fit import knees, links, penalised, rowwise, stream, terms
 from multiobs.fit.additive import LinearColumns, Smooth, SmoothDesign, smooth_design, smooth_terms
 from multiobs.fit.anchor_risk import framed
 from multiobs.fit.averages import mixing
@@ -47,6 +47,7 @@ from multiobs.fit.units import SAME_UNITS, LabelUnits, label_units
 
 __all__ = [
     "links",
+    "knees",
     "penalised",
     "rowwise",
     "smooth_design",

@@ -122,11 +122,15 @@ def _terms(study: Study) -> list[Section]:
         lines = TableBlock(summary.cells()[1:], summary.cells()[0])
         return [Section("Terms", list(summary.notes), tables=[lines, facts])]
     ends = f"{study.level:.0%}"
-    head = ("term", "estimate", "standard error", "t", "p", f"{ends} from", "to")
+    head = ["term", "estimate", "standard error", "t", "p", f"{ends} from", "to"]
     rows = [
-        (name, *map(number_text, row[:3]), f"{row[3]:.3f}", *map(number_text, row[4:6]))
+        [name, *map(number_text, row[:3]), f"{row[3]:.3f}", *map(number_text, row[4:6])]
         for name, row in zip(summary.names, summary.table, strict=True)
     ]
+    if summary.shrunken is not None:
+        head.append("shrunk")
+        for row, value in zip(rows, summary.shrunken, strict=True):
+            row.append(number_text(value))
     return [
         Section("Terms", list(summary.notes), tables=[TableBlock(rows[:200], head), facts]),
     ]

@@ -70,6 +70,7 @@ def fit(
         times become days since 1970.
     statistic, sampler, transport, features, alpha, fit_intercept
         As in :class:`multiobs.MultiObservationRegressor`; chosen on a sample where left open.
+        Slopes of one column are those of the minimiser, as with ``alpha=0.0`` in memory.
     sample_weight, groups : str, optional
         Columns of weights, and of codes that a tuple never crosses.
     missing : {"refuse", "drop"}
