@@ -97,6 +97,14 @@ def test_limits_and_tests_are_those_of_the_minimiser():
     assert "shrunk" in str(model.summary())
 
 
+def test_narrow_limits_hold_the_prediction():
+    for trial in range(10):
+        X, y = rows(trial, lambda x: 0.2 + x)
+        model = MultiObservationRegressor("variance", random_state=0).fit(X, y)
+        low, high = model.predict_interval(GRID, level=0.05).T
+        assert np.all((low <= model.predict(GRID)) & (model.predict(GRID) <= high))
+
+
 @pytest.mark.parametrize(
     "how",
     [

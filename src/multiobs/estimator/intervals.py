@@ -142,7 +142,11 @@ class InferenceMixin(ABC):
             few = known.few_rows(known.fit.design.columns(at))
             what = "intervals at some of these positions rest"
             warn_of_doubts(self._fitted, independent, few, what)
-            return known.interval(at, level, method)
+            found = known.interval(at, level, method)
+            if self._fitted.unshrunken is None or bias is not None:
+                return found
+            used = np.clip(self._fitted.predict(at), *self._fitted.statistic.domain)
+            return holding(found, used)  # of the minimiser, and narrow ones may miss what is used
         if bias is not None:
             raise ValueError("bias must be None with estimator=, got 'undersmooth'")
         warn_of_doubts(self._fitted, independent)
