@@ -169,7 +169,7 @@ class Newton(Solver):
             start,
             method="trust-exact",
             jac=lambda w: risk.gradient(w) / unit,
-            hess=lambda w: hessian(w) / unit,
+            hess=lambda w: _regular(hessian(w) / unit),
             options={"gtol": 1e-10, "maxiter": 200, "initial_trust_radius": 0.1},
         )
         w: FloatArray = np.asarray(result.x, dtype=np.float64)
@@ -194,6 +194,15 @@ class Newton(Solver):
             top = float(np.max(np.abs(hessian(w)), initial=1e-300))
             status = Status.CONVERGED if lowest > 1e-12 * top else Status.RANK_DEFICIENT
         return Solution(w, status, risk.value(w), small, int(result.nit), "Newton")
+
+
+def _regular(H: FloatArray) -> FloatArray:
+    """Return a Hessian with a ridge of 1e-12 of its size, which changes steps and no minimum.
+
+    Searches for steps in a singular one do not end before scipy 1.15.
+    """
+    size = float(np.max(np.abs(H), initial=0.0))
+    return np.asarray(H + 1e-12 * size * np.eye(H.shape[0]))
 
 
 @final
