@@ -55,6 +55,29 @@ def test_the_difference_has_the_size_that_its_covariance_says():
     assert 0.8 < size / noise < 1.25
 
 
+def followed(Z, y):
+    """Share of the difference of both lines that is followed."""
+    weight = np.ones(y.size)
+    plain, _ = efficient._line(Z, y, weight)
+    fitted = Z @ plain
+    held = np.maximum(fitted, efficient.LEAST * fitted.mean())
+    other, _ = efficient._line(Z, y, (fitted.mean() / held) ** 2)
+    return (efficient._guarded_difference(Z, y, weight) / (plain - other))[1]
+
+
+def test_repeated_rows_are_followed_less():
+    """They look like more evidence than they are: the guard errs on the side of the minimiser."""
+    shares = []
+    for trial in range(100):
+        rng = np.random.default_rng(trial)
+        Z = np.column_stack([np.ones(100), rng.uniform(size=100)])
+        y = (0.2 + Z[:, 1]) * rng.normal(size=100) ** 2
+        shares.append([followed(Z, y), followed(np.repeat(Z, 4, axis=0), np.repeat(y, 4))])
+    once, repeated = np.mean(shares, axis=0)
+    assert 0.7 < once < 1.0
+    assert 0.2 < repeated < 0.75 * once
+
+
 def test_lines_and_influences_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     Z = np.column_stack([np.ones(50), rng.normal(size=50)])

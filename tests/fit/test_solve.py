@@ -112,6 +112,19 @@ def test_newton_and_lbfgs_agree_on_a_users_loss():
     np.testing.assert_allclose(newton.w, lbfgs.w, rtol=1e-4, atol=1e-4)
 
 
+def test_newton_ends_in_columns_that_repeat_each_other():
+    """A Hessian that is singular everywhere: the minimum is a line, and a point of it is found."""
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=60)
+    Y = (1.0 + 2.0 * z + rng.normal(size=60))[:, None]
+    once = solve(TupleRisk(logcosh(), np.column_stack([np.ones(60), z]), Y))
+    twice = solve(TupleRisk(logcosh(), np.column_stack([np.ones(60), z, z]), Y))
+    assert twice.solver == "Newton"
+    assert twice.status.success
+    assert twice.gradient_norm < 1e-6
+    np.testing.assert_allclose([twice.w[0], twice.w[1:].sum()], once.w, rtol=1e-6)
+
+
 def test_the_choice_of_a_solver_is_public():
     assert isinstance(choose_solver(ridge(np.ones(2))), Quadratic)
     assert isinstance(choose_solver(root_risk(0.0, 1.0, -1.0)), Newton)
