@@ -1,18 +1,21 @@
 """Defaults and ``estimator="auto"`` against the best of many peers, on laws fixed before tuning.
 
-    python -m benchmarks.contest [--half final] [--rows 300 1000 5000] [--trials 12]
-                                 [--laws NAME ...] [--dear N] [--paper] [--seconds S] [--out DIR]
+    python -m benchmarks.contest [--half final] [--rows 300 1000 5000] [--trials 200]
+                                 [--error 0.05] [--laws NAME ...] [--dear N] [--by-kind] [--paper]
+                                 [--seconds S] [--out DIR]
 
 Laws of :mod:`benchmarks.harder_laws` (the statistic is a line) and :mod:`benchmarks.curve_laws` (it
 is a curve); "final" ones were looked at for the table only.  Peers are those of
 :mod:`benchmarks.peers`: NGBoost and quantile-forest run where they are installed (``make
-.venv-studies/.stamp``), mgcv where ``Rscript`` finds it.  After the first trials a peer with more
-than twice the error of the best is dropped on that law; NGBoost and ``gaulss``, which take longer
-than all others together, have ``--dear`` trials on each law.  ``--paper`` sets the default against
-the oracle and the paper's samplers alone, in one column and in files of its own (``paper_HALF``):
-many quick trials.
+.venv-studies/.stamp``), mgcv where ``Rscript`` finds it.  A law has trials until the standard
+errors of its ratios (to the best peer, the oracle and the better of the paper's) are below
+``--error``, at most ``--trials``.  A peer with more than twice the error of the best is dropped on
+that law; NGBoost and ``gaulss``, which take longer than all others, have ``--dear`` trials.
+``--by-kind`` fits the default where the statistic is a line and ``estimator="auto"`` where it is a
+curve, instead of both everywhere.  ``--paper`` sets the default against the oracle and the paper's
+samplers alone, in one column and in files of its own (``paper_HALF``): many quick trials.
 
-Errors go to ``contest_HALF.jsonl`` trial by trial, and a run resumes where the last one stopped;
+Errors go to ``contest_HALF.jsonl`` batch by batch, and a run resumes where the last one stopped;
 ``--seconds`` of CPU time begin no further law.  ``contest_HALF.csv`` holds the ratios of mean
 and of median errors, with the standard error of the log of the former, ``contest_HALF.txt`` the
 limits.  Trials so far are summed up by ``--trials 0``.
@@ -35,6 +38,7 @@ from benchmarks.quality_laws import Law
 from multiobs import MultiObservationRegressor
 
 FIRST = 3  # trials of all peers
+BATCH = 9  # further trials, after each of which errors are looked at
 BEHIND = 2.0  # times the error of the best peer: no further trials
 DEAR = 12_000  # rows times columns from which gaulss takes minutes
 OURS = ("default", "auto")
@@ -105,17 +109,31 @@ def _errors(
     ]
 
 
-def behind(errors: Errors) -> set[str]:
-    """Peers that need no further trials."""
-    peers = {name: float(np.mean(each)) for name, each in errors.items() if is_peer(name)}
-    best = np.nanmin([*peers.values(), np.inf])
-    return {
-        name for name, error in peers.items() if not error <= BEHIND * best and name not in PAPER
-    }
-
-
 def is_peer(name: str) -> bool:
     return name not in OURS and not name.startswith("oracle")
+
+
+def over_best(errors: Errors) -> dict[str, float]:
+    """Error of each peer over that of the best, on the trials that both have.
+
+    A peer that was dropped, or is too dear, has fewer trials than the others, and these may be
+    easy ones: it is compared with the best of those that have them all.
+    """
+    peers = {name: np.array(each) for name, each in errors.items() if is_peer(name)}
+    most = max((each.size for each in peers.values()), default=0)
+    whole = {p: each.mean() for p, each in peers.items() if each.size == most}
+    known = {p: mean for p, mean in whole.items() if np.isfinite(mean)}
+    if not known:
+        return {}
+    best = peers[min(known, key=lambda p: known[p])]
+    over = {p: float(np.mean(e) / np.mean(best[: e.size])) for p, e in peers.items()}
+    least = min(each for each in over.values() if np.isfinite(each))
+    return {p: each / least for p, each in over.items()}
+
+
+def behind(errors: Errors) -> set[str]:
+    """Peers that need no further trials."""
+    return {p for p, over in over_best(errors).items() if not over <= BEHIND and p not in PAPER}
 
 
 def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
@@ -142,7 +160,8 @@ def lines_of(kept: list[dict], half: str) -> list[dict[str, object]]:
         oracle = "oracle, line" if kind == "line" else "oracle, smooth"
         for ours in (each for each in OURS if each in row):
             peers = {p: ratio(row[ours], row[p]) for p in row if is_peer(p)}
-            best = max(peers, key=lambda p: np.nan_to_num(peers[p][0]))
+            over = over_best(row)
+            best = min(over, key=lambda p: over[p] if np.isfinite(over[p]) else np.inf)
             papers = [peers[p] for p in PAPER if p in peers]
             paper = max(papers, default=(np.nan,) * 3)
             known = ratio(row[ours], row[oracle]) if oracle in row else (np.nan,) * 3
@@ -175,9 +194,13 @@ def summary(lines: list[dict[str, object]]) -> str:
         )
 
     out = []
+    by_kind = {"line": "default", "curve": "auto"}
     for kind in ("line", "curve", "all"):
-        for ours in OURS:
-            mine = [e for e in lines if e["ours"] == ours and kind in (e["kind"], "all")]
+        for ours in (*OURS, *(["default or auto"] if kind == "all" else [])):
+            mine = [
+                each for each in lines if kind in (each["kind"], "all")
+                and each["ours"] in (ours, by_kind[each["kind"]] if "or" in ours else "")
+            ]  # fmt: skip
             few = [each for each in mine if each["columns"] == 1]
             more = [each for each in mine if each["columns"] > 1]
             name = f"{ours}, {'all laws' if kind == 'all' else kind + 's'}"
@@ -206,14 +229,58 @@ def write(out: Path, name: str, half: str, kept: list[dict]) -> None:
     (out / f"{name}_{half}.txt").write_text(summary(lines))
 
 
+def precise(own: list[dict], half: str, error: float) -> bool:
+    """Whether the ratios of a law are known well enough."""
+    keys = ("error", "oracle error", "paper error")
+    errors = np.array([[each[key] for key in keys] for each in lines_of(own, half)], dtype=float)
+    return bool(np.all(np.isnan(errors) | (errors < error)))
+
+
+def left_out_of(law: Law, kind: str, own: list[dict], asked: argparse.Namespace) -> set[str]:
+    """Methods that have no further trials."""
+    if asked.paper:
+        return {"auto", "mgcv, Gamma-log", *SLOW, *peers_of(law)} - {*PAPER}
+    seen: Errors = {}
+    for each in own:
+        for key, error in each["errors"].items():
+            seen.setdefault(key, []).append(error)
+    out = behind(seen) if len(own) >= FIRST else set()
+    out |= {name for name in seen if name not in own[-1]["errors"]}
+    out |= SLOW if len(own) >= asked.dear else set()
+    return out | ({"auto" if kind == "line" else "default"} if asked.by_kind else set())
+
+
+def more_trials(
+    name: str, rows: int, own: list[dict], asked: argparse.Namespace
+) -> list[dict[str, object]]:
+    """Records of the next trials of a law; none when it has enough."""
+    kind, law = laws_of(asked.half)[name]
+    count = BATCH if len(own) >= FIRST else FIRST
+    trials = list(range(len(own), min(len(own) + count, asked.trials)))
+    if not trials or (len(own) > BATCH and precise(own, asked.half, asked.error)):
+        return []
+    left_out = left_out_of(law, kind, own, asked)
+    found = [one_trial(law, rows, trial, left_out) for trial in trials]
+    oracle = law.statistic == "variance" and kind == "curve" and not asked.paper
+    mine = {"mgcv, gaulss", "mgcv, Gamma-log"} - left_out
+    extra = by_mgcv(law, rows, trials, left_out) if oracle or mine else [{}] * len(trials)
+    kept = [{k: e for k, e in each.items() if k not in left_out} for each in extra]
+    return [
+        {"law": name, "rows": rows, "trial": trial, "errors": {**ours, **theirs}}
+        for trial, ours, theirs in zip(trials, found, kept, strict=True)
+    ]
+
+
 def main() -> None:
     """Run what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", choices=("tuning", "final"), default="final")
     parser.add_argument("--rows", type=int, nargs="+", default=[300, 1000, 5000])
-    parser.add_argument("--trials", type=int, default=12)
+    parser.add_argument("--trials", type=int, default=200, help="of a law, at most")
+    parser.add_argument("--error", type=float, default=0.05, help="of a ratio that is enough")
     parser.add_argument("--laws", nargs="*")
     parser.add_argument("--dear", type=int, default=FIRST, help="trials of NGBoost and gaulss")
+    parser.add_argument("--by-kind", action="store_true", help="default on lines, auto on curves")
     parser.add_argument("--paper", action="store_true", help="no other peers, and no auto")
     parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--out", type=Path, default=Path("out/quality"))
@@ -230,39 +297,18 @@ def main() -> None:
             if asked.paper and law.columns > 1:  # the paper's samplers are of one column
                 continue
             own = [each for each in kept if each["law"] == name and each["rows"] == rows]
-            for stage in (FIRST, asked.trials):
-                if time.process_time() > asked.seconds or len(own) >= min(stage, asked.trials):
-                    continue
-                trials = list(range(len(own), min(stage, asked.trials)))
-                seen: Errors = {}
-                for each in own[:FIRST]:
-                    for key, error in each["errors"].items():
-                        seen.setdefault(key, []).append(error)
-                left_out = behind(seen) if len(own) >= FIRST else set()
-                left_out |= SLOW if len(own) >= asked.dear else set()
-                left_out |= (
-                    {"auto", "mgcv, Gamma-log", *SLOW, *peers_of(law)} - {*PAPER}
-                    if asked.paper
-                    else set()
-                )
-                found = [one_trial(law, rows, trial, left_out) for trial in trials]
-                oracle = law.statistic == "variance" and name in CURVES[asked.half]
-                oracle = oracle and not asked.paper
-                mine = {"mgcv, gaulss", "mgcv, Gamma-log"} - left_out
-                extra = by_mgcv(law, rows, trials, left_out) if oracle or mine else []
-                for at, trial in enumerate(trials):
-                    errors = {**found[at], **(extra[at] if extra else {})}
-                    record = {"law": name, "rows": rows, "trial": trial, "errors": errors}
-                    own.append(record)
-                    kept.append(record)
-                    with place.open("a") as file:
-                        file.write(json.dumps(record) + "\n")
-                print(f"{name}, n = {rows}: {len(own)} trials", flush=True)
+            while time.process_time() < asked.seconds:
+                found = more_trials(name, rows, own, asked)
+                if not found:
+                    break
+                own += found
+                kept += found
+                with place.open("a") as file:
+                    file.writelines(json.dumps(each) + "\n" for each in found)
+            print(f"{name}, n = {rows}: {len(own)} trials", flush=True)
     write(asked.out, title, asked.half, kept)
     print((asked.out / f"{title}_{asked.half}.txt").read_text())
 
-
-CURVES = {half: {law.name for law in curve_laws(half)} for half in ("tuning", "final")}
 
 if __name__ == "__main__":
     main()
