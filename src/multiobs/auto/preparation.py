@@ -19,8 +19,10 @@ from multiobs.samplers import Leaves, Sampler, column_scales
 from multiobs.statistics import Statistic
 from multiobs.sums import LIMIT
 from multiobs.transport import (
+    PilotFit,
     Residuals,
     Transport,
+    fit_pilot,
     leverage_corrected,
     residuals_of,
 )
@@ -52,6 +54,8 @@ class Request:
         Whether neighbours are sought by distance in any number of columns.
     precision : ndarray (n,) or None
         Inverse variance of each label up to a factor, for the pilot of the mean.
+    pilot : callable
+        What fits the pilot: one that remembers, where several classes are fitted to the same rows.
     """
 
     statistic: Statistic
@@ -62,6 +66,7 @@ class Request:
     may_be_empty: bool = False
     near: bool = False
     precision: FloatArray | None = None
+    pilot: PilotFit = fit_pilot
 
 
 @final
@@ -110,6 +115,7 @@ def prepare(request: Request, rows: Rows, rng: np.random.Generator) -> Prepared:
         labels,
         weighted(rows.weight, request.precision),
         indicators=rows.indicators,
+        fit=request.pilot,
     )
     reasons = list(choice.reasons)
     if residuals.pilot is not None:

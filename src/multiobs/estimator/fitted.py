@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from multiobs._check.categories import Categories
 from multiobs._types import FloatArray
+from multiobs.auto import Prepared
 from multiobs.estimator.selection import ClassScores
-from multiobs.fit import LinearFit, RegressorFit, StreamFit
+from multiobs.fit import LinearFit, RegressorFit, StreamFit, fit_regressor
 from multiobs.inference import (
     AdditiveFit,
     Covariance,
@@ -153,6 +154,29 @@ class Fitted:
         if not isinstance(about, LinearFit) or (self.rows is not None and self.known is None):
             return None
         return Inference(about, self.known, by_parts=self.rows is not None)
+
+
+def with_regressor(
+    ready: Prepared, regressor: Any, rng: np.random.Generator, found: Categories | None
+) -> Fitted:
+    """Fit a regressor to the pseudo-observations of prepared tuples.
+
+    Parameters
+    ----------
+    ready : Prepared
+        The tuples.
+    regressor : scikit-learn regressor
+        The class of functions.
+    rng : Generator
+        Draws what a bootstrap begins with.
+    found : Categories or None
+        Categorical columns.
+    """
+    result = fit_regressor(ready.problem, regressor, rng)
+    plan = FitPlan(ready.reasons, (), type(regressor).__name__)
+    seed = np.random.SeedSequence(int(rng.integers(2**63 - 1)))
+    what = ready.problem.statistic, ready.sampler, ready.count, plan, found
+    return Fitted(result, *what, seed=seed)
 
 
 def averaged(fits: Sequence[Fitted], scores: ClassScores) -> Fitted:

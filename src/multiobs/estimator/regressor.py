@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -13,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multiobs import _check, samplers, statistics
-from multiobs._check.categories import Categories
 from multiobs._check.frames import FrameFeatures, FrameLayout
 from multiobs._check.rows import (
     GivenTable,
@@ -30,7 +30,7 @@ from multiobs._types import FloatArray
 from multiobs.auto import MANY_COLUMNS, Prepared, Request, prepare
 from multiobs.estimator.additive import Link, class_request, fit_additive
 from multiobs.estimator.attributes import FittedAttributes
-from multiobs.estimator.fitted import FitPlan, Fitted, averaged
+from multiobs.estimator.fitted import FitPlan, Fitted, averaged, with_regressor
 from multiobs.estimator.intervals import InferenceMixin
 from multiobs.estimator.messages import refuse_parameters, refuse_unfit, warn_of, warn_of_status
 from multiobs.estimator.own_score import ScoreMixin
@@ -39,14 +39,13 @@ from multiobs.fit import (
     StreamFit,
     efficiently_weighted,
     fit_linear,
-    fit_regressor,
     make_design,
     stream,
 )
 from multiobs.inference import Inference, shrink
 from multiobs.samplers import Sampler
 from multiobs.statistics import Statistic
-from multiobs.transport import Transport, one_thread
+from multiobs.transport import PilotMemory, Transport, one_thread
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags  # scikit-learn 1.6
@@ -196,7 +195,7 @@ class MultiObservationRegressor(
         if isinstance(self.estimator, str):
             return self._fit_chosen(X, y, sample_weight, groups)
         statistic, table, rows, rng = self._validated(X, y, sample_weight, groups)
-        fitted = self._fitted_rows(statistic, rows, table, rng)
+        fitted = self._fitted_rows(self._request(statistic), rows, table, rng)
         warn_of(fitted, rows.X, richer=self.features is None)
         self._become(rows.marks, fitted)
         if self.verbose:
@@ -308,18 +307,29 @@ class MultiObservationRegressor(
             raise ValueError("features must be None with estimator='auto', got some")
         statistic, table, rows, _ = self._validated(X, y, sample_weight, groups)
 
+        request = replace(self._request(statistic), pilot=PilotMemory())
+
         def door(each: Candidate) -> "MultiObservationRegressor":
             made: MultiObservationRegressor = clone(self)
             return made.set_params(features=each.features, estimator=each.estimator)
 
         def fit(each: Candidate, some: Rows, ready: Prepared) -> Fitted:
-            return door(each)._fitted_rows(statistic, some, table, np.random.default_rng(0), ready)
+            return door(each)._fitted_rows(request, some, table, np.random.default_rng(0), ready)
 
-        ready, scores = scored_classes(fit, self._request(statistic), rows)
+        def whole(each: Candidate) -> Fitted:
+            made = door(each)
+            _, own, same, rng = made._validated(X, y, sample_weight, groups)
+            found = made._fitted_rows(request, same, own, rng)
+            warn_of(found, same.X, richer=each.features is None)
+            return found
+
+        ready, scores = scored_classes(fit, request, rows)
         taken = compress(ready, scores.weights > 0)
         with one_thread():
-            fits = [door(each).fit(X, y, sample_weight, groups)._fitted for each in taken]
-        self._become(rows.marks, averaged(fits, scores))
+            fitted = averaged([whole(each) for each in taken], scores)
+        self._become(rows.marks, fitted)
+        if self.verbose:
+            print(fitted.plan)
         return self
 
     def _request(self, statistic: Statistic) -> Request:
@@ -329,7 +339,7 @@ class MultiObservationRegressor(
 
     def _fitted_rows(
         self,
-        statistic: Statistic,
+        request: Request,
         rows: Rows,
         table: GivenTable,
         rng: np.random.Generator,
@@ -337,7 +347,6 @@ class MultiObservationRegressor(
     ) -> Fitted:
         """Fit the class that was asked for, to tuples that may be ready."""
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        request = self._request(statistic)
         wanted = None
         if self.features is not None or self.link != "auto":
             wanted = class_request(self.features, self.link, alpha, bool(self.fit_intercept))
@@ -345,18 +354,8 @@ class MultiObservationRegressor(
             return fit_additive(wanted.framed(table.layout), request, rows, rng, table.categories)
         ready = prepare(request, rows, rng) if ready is None else ready
         if self.estimator is not None:
-            return self._fitted_regressor(ready, rng, table.categories)
+            return with_regressor(ready, self.estimator, rng, table.categories)
         return self._fitted_linear(ready, rows, alpha, table.layout)
-
-    def _fitted_regressor(
-        self, ready: Prepared, rng: np.random.Generator, found: Categories | None
-    ) -> Fitted:
-        result = fit_regressor(ready.problem, self.estimator, rng)
-        plan = FitPlan(ready.reasons, (), type(self.estimator).__name__)
-        seed = np.random.SeedSequence(int(rng.integers(2**63 - 1)))
-        return Fitted(
-            result, ready.problem.statistic, ready.sampler, ready.count, plan, found, seed=seed
-        )
 
     def _fitted_linear(
         self,

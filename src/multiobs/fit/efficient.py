@@ -65,8 +65,10 @@ def efficiently_weighted(fit: LinearFit) -> LinearFit:
     used = counts > 0
     if np.count_nonzero(used) < FEWEST:
         return fit
-    sizes = np.abs(labels[used]) ** (statistic.scale or 0)
-    Z = fit.design.columns(problem.X[used])
+    design, sizes = fit.design, np.abs(labels[used]) ** (statistic.scale or 0)
+    Z = (design.raw(problem.X[used]) - design.centre) / design.spread
+    if design.intercept:
+        Z = np.column_stack([np.ones(Z.shape[0]), Z])
     gap = _guarded_difference(Z, sizes, counts[used] / counts[used].mean())
     level = float(np.average(sizes, weights=counts[used]))
     if gap is None or not level > 0:

@@ -2,6 +2,7 @@
 
 from multiobs.transport import basis
 from multiobs.transport.bins import in_bins
+from multiobs.transport.memory import PilotFit, PilotMemory
 from multiobs.transport.pilots import Piloted, completed, fit_pilot, one_thread, spread_folds
 from multiobs.transport.residuals import (
     LocationScale,
@@ -16,6 +17,8 @@ from multiobs.transport.spline import SplinePilot
 
 __all__ = [
     "LocationScale",
+    "PilotFit",
+    "PilotMemory",
     "Piloted",
     "Residuals",
     "ScalePilot",

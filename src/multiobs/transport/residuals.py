@@ -12,6 +12,7 @@ import numpy as np
 
 from multiobs._types import FloatArray, IntArray
 from multiobs.statistics import Statistic
+from multiobs.transport.memory import PilotFit
 from multiobs.transport.pilots import Indicators, Piloted, fit_pilot, one_thread
 from multiobs.transport.spline import SplinePilot
 from multiobs.tuples import TupleSet
@@ -163,6 +164,7 @@ def residuals_of(
     *,
     indicators: Indicators = (),
     undersmooth: bool = False,
+    fit: PilotFit = fit_pilot,
 ) -> Residuals:
     """Measure labels from a pilot of their mean.
 
@@ -178,6 +180,8 @@ def residuals_of(
         First and last-plus-one column of X that belong to each category.
     undersmooth : bool
         Whether the pilot may follow more of the noise for less bias; see :func:`fit_pilot`.
+    fit : callable
+        What fits the pilot: :func:`fit_pilot`, or one that remembers.
     """
     if kind is None:
         return Residuals(y, None, None)
@@ -188,7 +192,7 @@ def residuals_of(
         )
     columns = y[:, None] if y.ndim == 1 else y
     pilots = [
-        fit_pilot(X, columns[:, c], weight, indicators, undersmooth=undersmooth)
+        fit(X, columns[:, c], weight, indicators, undersmooth=undersmooth)
         for c in range(columns.shape[1])
     ]
     levels = np.stack([pilot.at_rows for pilot in pilots], axis=1)
