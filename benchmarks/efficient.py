@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from benchmarks.contest import grid_of, laws_of, ratio, sample
+from benchmarks.contest_laws import grid_of, laws_of, sample
+from benchmarks.contest_tables import ratio
 from benchmarks.peers import given, statistic_of
 from benchmarks.quality_laws import Law
 from multiobs import MultiObservationRegressor
@@ -46,8 +47,10 @@ def line_of(name: str, kind: str, law: Law, rows: int, trials: int) -> dict[str,
     for trial in range(trials):
         for method, error in one_trial(law, rows, trial).items():
             kept.setdefault(method, []).append(error)
-    value, error, _ = ratio(kept["default"], kept["minimiser"])
-    oracle = ratio(kept["default"], kept["oracle"])[:2] if "oracle" in kept else (np.nan, np.nan)
+    errors = {method: np.array(each) for method, each in kept.items()}
+    value, error, _ = ratio(errors["default"], errors["minimiser"])
+    known = "oracle" in errors
+    oracle = ratio(errors["default"], errors["oracle"])[:2] if known else (np.nan, np.nan)
     return {
         "law": name, "statistic is a": kind, "columns": law.columns, "rows": rows,
         "data sets": trials, "over minimiser": f"{value:.3f}", "error": f"{error:.3f}",

@@ -1,6 +1,6 @@
 """The optimal partition is optimal, and jumps are found where they are and nowhere else."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -68,6 +68,44 @@ def test_segments_of_ten_rows_are_seen_among_300() -> None:
         ours.append(np.mean((found.at_rows - mean) ** 2))
         smooth.append(np.mean((SplinePilot().fit(x, y).predict(x) - mean) ** 2))
     assert np.mean(ours) < 0.5 * np.mean(smooth)
+
+
+def test_breaks_are_where_the_curves_of_both_sides_want_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A line in a segment of ten rows is steep, and takes in rows that are none of its own."""
+
+    def wrong_rows() -> float:
+        missed = []
+        for seed in range(30):
+            rng = np.random.default_rng(seed)
+            x = rng.uniform(size=300)
+            mean = 5.0 * ((x > 0.2) & (x < 0.23)) - 4.0 * ((x > 0.5) & (x < 0.54))
+            pilot = JumpPilot().fit(x[:, None], mean + rng.normal(size=300))
+            missed.append(np.sum(np.abs(pilot.predict(x[:, None]) - mean) > 2.0))
+        return float(np.mean(missed))
+
+    found = wrong_rows()
+    monkeypatch.setattr(jumps, "MOVES", 0)
+    monkeypatch.setattr(jumps._Smooth, "straightened", lambda _, solved: solved)
+    assert found < 0.6
+    assert found < 0.7 * wrong_rows()
+
+
+def test_a_break_is_placed_at_the_best_row() -> None:
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.uniform(size=80).round(2))  # with ties
+    y = 2.0 * (x > 0.5) + 0.7 * rng.normal(size=80)
+    problem = jumps._Smooth(x, y - y.mean(), rng.uniform(0.5, 2.0, size=80))
+    solved = problem.solve(np.array([0.43]), np.array([False]))
+    step = solved.fit.coefficients[-1]
+    curve = problem.basis.evaluate(solved, x) - step * (x > 0.43)
+    places = [(a + b) / 2 for a, b in pairwise(x[2:-2]) if a < b]
+    left = [
+        float(np.sum(problem.weight * (problem.y - curve - step * (x > place)) ** 2))
+        for place in places
+    ]
+    assert problem._place(solved, 0) == places[int(np.argmin(left))]
 
 
 def test_without_breaks_it_is_the_spline() -> None:
