@@ -99,13 +99,14 @@ def test_a_break_is_placed_at_the_best_row() -> None:
     problem = jumps._Smooth(x, y - y.mean(), rng.uniform(0.5, 2.0, size=80))
     solved = problem.solve(np.array([0.43]), np.array([False]))
     step = solved.fit.coefficients[-1]
-    curve = problem.basis.evaluate(solved, x) - step * (x > 0.43)
+    whole = problem.basis.evaluate(solved, x)
+    curve = whole - step * (x > 0.43)
     places = [(a + b) / 2 for a, b in pairwise(x[2:-2]) if a < b]
     left = [
         float(np.sum(problem.weight * (problem.y - curve - step * (x > place)) ** 2))
         for place in places
     ]
-    assert problem._place(solved, 0) == places[int(np.argmin(left))]
+    assert problem._place(solved, 0, problem.y - whole) == places[int(np.argmin(left))]
 
 
 def test_without_breaks_it_is_the_spline() -> None:

@@ -211,12 +211,10 @@ class _Smooth:
         return solved
 
     def relocated(self, solved: _Solved) -> _Solved:
-        """Move each break to where the curves of both sides leave least, if the fit gains by that.
-
-        The partition places it with a line of its own on either side; that of few rows is steep.
-        """
-        for _ in range(MOVES):
-            places = np.array([self._place(solved, b) for b in range(solved.breaks.size)])
+        """Move each break to where the curves of both sides leave least, if the fit gains by that."""
+        for _ in range(MOVES):  # the partition's own line through few rows is steep
+            left = self.y - self.basis.evaluate(solved, self.x)
+            places = np.array([self._place(solved, b, left) for b in range(solved.breaks.size)])
             if np.array_equal(places, solved.breaks) or np.any(np.diff(places) <= 0):
                 break
             moved = self.solve(places, solved.kinks)
@@ -238,15 +236,15 @@ class _Smooth:
             solved = found if found.fit.gcv < solved.fit.gcv else solved
         return solved
 
-    def _place(self, solved: _Solved, b: int) -> float:
-        """Where the curve below a break and the one above it are best joined."""
+    def _place(self, solved: _Solved, b: int, left: FloatArray) -> float:
+        """Where the curves below and above a break are best joined; the fit leaves this."""
         place, x = solved.breaks[b], self.x
         sizes = solved.fit.coefficients[self.basis.axis.size :]
         step = np.full(x.size, sizes[b])
         if solved.kinks[b]:
             corner = sizes[solved.breaks.size + int(solved.kinks[:b].sum())]
             step += corner * (x - place) / self.basis.span
-        below = self.y - self.basis.evaluate(solved, x) + np.where(x > place, step, 0.0)
+        below = left + np.where(x > place, step, 0.0)
         cost = np.cumsum(
             self.weight * (below**2 - (below - step) ** 2)
         )  # if a row is the last below
