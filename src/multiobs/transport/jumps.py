@@ -211,7 +211,7 @@ class _Smooth:
         return solved
 
     def relocated(self, solved: _Solved) -> _Solved:
-        """Move each break to where the curves of both sides leave least, if the fit gains by that."""
+        """Move each break to where the curves of both sides leave least, if the fit gains."""
         for _ in range(MOVES):  # the partition's own line through few rows is steep
             left = self.y - self.basis.evaluate(solved, self.x)
             places = np.array([self._place(solved, b, left) for b in range(solved.breaks.size)])
