@@ -245,9 +245,8 @@ class _Smooth:
             corner = sizes[solved.breaks.size + int(solved.kinks[:b].sum())]
             step += corner * (x - place) / self.basis.span
         below = left + np.where(x > place, step, 0.0)
-        cost = np.cumsum(
-            self.weight * (below**2 - (below - step) ** 2)
-        )  # if a row is the last below
+        # what it costs to count the rows up to each one as below the break
+        cost = np.cumsum(self.weight * (below**2 - (below - step) ** 2))
         ends = [x[0] - 1.0, *solved.breaks, x[-1]]
         low, high = np.searchsorted(x, [ends[b], ends[b + 2]], side="right")
         last = np.arange(low + FEWEST_ROWS // 2 - 1, high - FEWEST_ROWS // 2)

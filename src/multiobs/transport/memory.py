@@ -1,26 +1,13 @@
 """Pilots that are fitted once to rows that several classes of functions are fitted to."""
 
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import Protocol, final
+from typing import final
 
 from multiobs._types import FloatArray
 from multiobs.transport.pilots import Indicators, Piloted, fit_pilot
 
-
-class PilotFit(Protocol):
-    """Fits a pilot: :func:`fit_pilot`, or what gives the same answers."""
-
-    def __call__(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-        indicators: Indicators = (),
-        *,
-        undersmooth: bool = False,
-    ) -> Piloted:
-        """Fit to positions X (n, d), labels y (n,) and weights (n,) or None."""
-        ...
+PilotFit = Callable[..., Piloted]  # with the arguments of fit_pilot
 
 
 @final
