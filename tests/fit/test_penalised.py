@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from multiobs import statistics
+from multiobs import MultiObservationRegressor, statistics
 from multiobs.fit.additive import Smooth, smooth_design
 from multiobs.fit.links import LinkedLoss, LogitLoss, LogLoss, linked
 from multiobs.fit.penalised import (
@@ -16,6 +16,7 @@ from multiobs.fit.penalised import (
     Penalised,
     RowProblem,
     cross_validated_level,
+    even_share,
     settle,
     smooth,
 )
@@ -211,3 +212,26 @@ def test_level_for_single_rows_minimises_generalised_cross_validation() -> None:
     found = cross_validated_level(problem, A, ridge)
     assert found == LEVELS[np.argmin(scores)]
     assert LEVELS[0] < found < LEVELS[-1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total"), [([1, 12, 1, 12], 20.0), ([3, 3], 4.0), ([2, 9], 50.0)]
+)
+def test_groups_share_what_there_is(sizes: list[int], total: float) -> None:
+    share = even_share(sizes, 8.0, total)
+    used = sum(min(size, share) for size in sizes)
+    assert share <= 8.0
+    np.testing.assert_allclose(used, min(total, sum(min(size, 8.0) for size in sizes)))
+
+
+def test_the_dispersion_of_many_groups_is_not_measured_where_nothing_is_left() -> None:
+    """With 105 groups of interactions it is near that of the few groups that matter."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 6))
+    y = np.exp(X[:, 0] - 0.5) * rng.normal(size=200)
+    found = [
+        MultiObservationRegressor(features=Smooth(interactions=each), random_state=0)
+        .fit(X, y)._fitted.result.parts[0].fit.dispersion  # type: ignore[union-attr]
+        for each in (False, True)
+    ]  # fmt: skip
+    assert 0.75 < found[1] / found[0] < 1.25

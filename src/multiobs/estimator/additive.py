@@ -22,8 +22,9 @@ from multiobs.fit import (
     mixing,
     smooth_design,
 )
-from multiobs.inference import AdditiveFit, Part, fit_part
+from multiobs.inference import AdditiveFit, Part, fit_part, interacting_pairs
 from multiobs.statistics import Parts, Statistic
+from multiobs.transport import PilotMemory, fit_pilot
 
 Link = LinkName | Literal["auto"]
 FEW = 100  # rows below which the skewness of the labels is not known well enough to be used
@@ -98,6 +99,25 @@ def fit_additive(
     found : Categories or None
         Categorical columns.
     """
+    if not (isinstance(wanted.features, Smooth) and wanted.features.interactions == "auto"):
+        return _fit(wanted, request, rows, rng, found)
+    if request.pilot is fit_pilot:  # the same for both fits
+        request = replace(request, pilot=PilotMemory())
+    fitted = _fit(wanted, request, rows, rng, found)
+    pairs = interacting_pairs(fitted.result, rows.X)
+    if not pairs:
+        return fitted
+    richer = replace(wanted, features=replace(wanted.features, interactions=pairs))
+    return _fit(richer, request, rows, rng, found)
+
+
+def _fit(
+    wanted: ClassRequest,
+    request: Request,
+    rows: Rows,
+    rng: np.random.Generator,
+    found: Categories | None,
+) -> Fitted:
     statistic = request.statistic
     smooth = isinstance(wanted.features, Smooth)
     design = _design(wanted, rows, found)

@@ -35,7 +35,7 @@ PAIR = ("line", "smooth")
 AVERAGED = (-1.0, 4.0)  # standard errors of gain between which line and curve are averaged
 EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
-INTERACTING = 4  # columns up to which all pairs may interact
+INTERACTING = 10  # columns up to which pairs of them may interact
 
 
 @final
@@ -143,7 +143,7 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     if statistic.psi is not None or statistic.parts is not None:
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_columns <= INTERACTING:
-            both = Smooth(interactions=True)
+            both = Smooth(interactions="auto")
             found.append(Candidate("smooth with interactions", INTERACTIONS, features=both))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise

@@ -10,7 +10,7 @@ import numpy as np
 from multiobs import _check
 from multiobs._types import FloatArray, IntArray
 from multiobs.fit.design import Design
-from multiobs.fit.terms import LevelsTerm, SmoothTerm, TensorTerm, own_term, products
+from multiobs.fit.terms import LevelsTerm, SmoothTerm, interaction, own_term
 
 
 @final
@@ -20,9 +20,9 @@ class Smooth:
 
     Parameters
     ----------
-    interactions : bool or sequence of (int, int)
+    interactions : bool, "auto" or sequence of (int, int)
         Pairs of columns with a smooth interaction besides their own terms; True is all pairs of
-        numeric columns.
+        numeric columns, "auto" the few that a test finds in what the other terms leave.
     n_knots : int or "auto"
         Intervals of each column's spline. The smoothness does not depend on it once it is large
         enough; "auto" grows with the square root of the rows up to 40.
@@ -33,7 +33,7 @@ class Smooth:
     Smooth(interactions=[(0, 1)], n_knots='auto')
     """
 
-    interactions: bool | Sequence[tuple[int, int]] = False
+    interactions: bool | Literal["auto"] | Sequence[tuple[int, int]] = False
     n_knots: int | Literal["auto"] = "auto"
 
 
@@ -100,7 +100,7 @@ def smooth_design(
     Parameters
     ----------
     spec : Smooth
-        What is asked for.
+        What is asked for; "auto" has no interactions before there is a fit to test them at.
     X : ndarray (n, d)
         Positions of the rows.
     names : sequence of str, optional
@@ -134,11 +134,7 @@ def smooth_design(
     for a, b in _pairs(spec.interactions, numeric):
         one, two = own[a], own[b]
         if one is not None and two is not None:
-            raw = products(one, two, X)
-            spread = raw.std(axis=0)
-            # curved parts are small by their unit roughness; the products start alike
-            size = np.where(spread > 0, spread, 1.0)
-            terms.append(TensorTerm(one, two, raw.mean(axis=0), size))
+            terms.append(interaction(one, two, X))
     return smooth_terms(terms)
 
 
@@ -153,7 +149,12 @@ def smooth_terms(terms: Sequence[SmoothTerm]) -> SmoothDesign:
     return SmoothDesign(tuple(terms), np.concatenate(groups), np.concatenate(blocks))
 
 
-def _pairs(wanted: bool | Sequence[tuple[int, int]], numeric: list[int]) -> list[tuple[int, int]]:
+def _pairs(
+    wanted: bool | str | Sequence[tuple[int, int]], numeric: list[int]
+) -> list[tuple[int, int]]:
+    if isinstance(wanted, str):
+        _check.choice("interactions", wanted, ("auto",))
+        return []
     if isinstance(wanted, bool):
         return list(combinations(numeric, 2)) if wanted else []
     for pair in wanted:

@@ -36,6 +36,7 @@ from multiobs.transport.basis import INFLATION
 ROUNDS = 200  # of smoothness updates
 INNER = 10  # fits, each with the tuples moved to their rows along the one before
 ROUGH = 8.0  # effective degrees of freedom of a group at which the dispersion is measured
+SHARE = 1 / 6  # of the rows, that all groups together may use there
 SETTLED = 1e-3  # change of a group's effective degrees of freedom that no longer matters
 COARSE = 1e-2  # the same for a fit that is only compared: its likelihood is flat there
 DOUBT = 0.1  # added to a group's effective degrees of freedom: a group has to earn its place
@@ -257,7 +258,8 @@ def smooth(
         return known[0][1]
 
     first = np.diag(information(start))
-    strength = np.array([roughness(first[m], ROUGH) for m in member])
+    rough = even_share([m.size for m in member], ROUGH, SHARE * problem.Z.shape[0])
+    strength = np.array([roughness(first[m], rough) for m in member])
     if near is not None:  # a group that vanished there may come back
         least = [roughness(first[m], 1.0) for m in member]
         strength = np.minimum([near.ridge[m[0]] for m in member], least)
@@ -346,6 +348,20 @@ def settle(
         if moved < 1e-8 or problem.sums.together is None:
             return w, status
     return w, Status.NOT_CONVERGED if status.success else status
+
+
+def even_share(sizes: list[int], most: float, total: float) -> float:
+    """Return what each of some sizes may be cut to so that they sum to a total, at most ``most``.
+
+    >>> even_share([1, 10, 10], 8.0, 11.0)
+    5.0
+    """
+    left, count = total, len(sizes)
+    for size in sorted(sizes):
+        if size * count >= left:
+            return min(most, left / count)
+        left, count = left - size, count - 1
+    return most
 
 
 def roughness(diagonal: FloatArray, target: float) -> float:

@@ -237,6 +237,14 @@ def products(one: SmoothTerm, two: SmoothTerm, X: FloatArray) -> FloatArray:
     return np.asarray((a[:, :, None] * b[:, None, :]).reshape(X.shape[0], -1))
 
 
+def interaction(one: SmoothTerm, two: SmoothTerm, X: FloatArray) -> TensorTerm:
+    """Return the interaction of two terms, of mean zero over the rows X (n, d)."""
+    raw = products(one, two, X)
+    spread = raw.std(axis=0)
+    # curved parts are small by their unit roughness; the products start alike
+    return TensorTerm(one, two, raw.mean(axis=0), np.where(spread > 0, spread, 1.0))
+
+
 def own_term(label: str, j: int, x: FloatArray, intervals: int) -> SmoothTerm | None:
     """Return the term of one column, or None where the column does not vary.
 

@@ -10,6 +10,7 @@ from multiobs.inference.doubts import Doubts, doubts_about
 from multiobs.inference.few_rows import free_rows
 from multiobs.inference.fitted import Inference, unit_rows
 from multiobs.inference.hypotheses import TestResult, varying_directions, wald
+from multiobs.inference.interactions import interacting_pairs
 from multiobs.inference.intervals import Method, Skewness, holding, limits, quantile
 from multiobs.inference.leaf_parts import drawn_scores, row_scores, scores_of_rows
 from multiobs.inference.parts import (
@@ -66,6 +67,7 @@ __all__ = [
     "free_rows",
     "hessian_of",
     "holding",
+    "interacting_pairs",
     "limits",
     "n_packed",
     "overlap_sums",

@@ -32,6 +32,9 @@ from multiobs.inference.row_variance import row_scores, variance_of
 from multiobs.statistics import Parts, Statistic
 
 LEAST = 0.05  # of the mean variance of the labels: no row is known better than that
+# By how much v, the squared relative error of a dispersion, raises it: once for its mean given the
+# data, and by (z² + 1) / 4 at z = 1.96 for Student's quantile of 2 / v degrees of freedom
+TAILS = 1.0 + (1.96**2 + 1.0) / 4.0
 ROUNDS = 100  # of moving tuples along a fit whose smoothness is given
 
 
@@ -91,7 +94,7 @@ class Part:
         The sandwich follows a dispersion that changes with x, the common dispersion is known
         better; a direction's error is the larger of the two.
         """
-        fit, grown = self.fit, 1.0 + self.dispersion_error
+        fit, grown = self.fit, 1.0 + TAILS * self.dispersion_error
         phi = grown * self.dispersion
         return fit.covariance(grown * self.variance, phi), fit.covariance(
             phi * fit.information, phi
@@ -149,7 +152,7 @@ class Part:
         other = spread.precision_without(columns) / spread.precision
         problem = _weighed(self.problem, other)
         rows = replace(self.rows, sums=_summed(problem, self.loss))
-        return rows, _variance(problem, rows)
+        return rows, variance_of_rows(problem, rows)
 
     @cached_property
     def likely_knee(self) -> float:
@@ -210,7 +213,7 @@ def fit_part(
     alone = problem.tuples.arity == 1 and loss.link == "identity"
     known = np.zeros(Z.shape[0]) if offset is None else offset
     rows = RowProblem(loss, sums, Z, known, design.groups, alone)
-    variance_at = _variance(problem, rows)
+    variance_at = variance_of_rows(problem, rows)
     start = rows.start()
     if start is None:
         fitted = _nothing(rows)
@@ -251,7 +254,8 @@ def _summed(problem: Problem, loss: LinkedLoss) -> RowSums:
     return replace(sums, psi=sums.psi + sums.chi * sums.blurred(pilot))
 
 
-def _variance(problem: Problem, rows: RowProblem) -> Variance:
+def variance_of_rows(problem: Problem, rows: RowProblem) -> Variance:
+    """Variance of the gradient of these columns, for the tuples of a problem."""
     labels, pilot = problem.residuals.labels, problem.residuals.offset
     return variance_of(rows, problem.tuples, labels, pilot, problem.weight)
 

@@ -9,7 +9,7 @@ from multiobs._types import FloatArray
 from multiobs.fit.additive import LinearColumns, SmoothDesign
 from multiobs.fit.links import LinkedLoss
 from multiobs.fit.units import LabelUnits
-from multiobs.inference.intervals import Method, limits
+from multiobs.inference.intervals import Method, limits, quantile
 from multiobs.statistics import Parts, Statistic
 
 
@@ -57,6 +57,10 @@ class CurvePart:
         """Derivative of :meth:`outward`."""
         return self.units.factor * self.loss.inverse_slope(eta)
 
+    def marginal(self, X: FloatArray) -> FloatArray:
+        """By how much each coefficient moves the statistic at X (n, d), (n, p)."""
+        return self.design.columns(X) * self.slope(self.eta(X))[:, None]
+
     def coefficients(self) -> tuple[FloatArray, float]:
         """Slopes and intercept of a linear class on the scale of its link, in the user's units."""
         slopes, intercept = self._linear.design.coefficients(self.w)
@@ -81,6 +85,34 @@ class CurvePart:
         if self.loss.link == "identity":
             return self.units.factor, self.units.offset
         return 1.0, float(np.log(self.units.factor)) if self.loss.link == "log" else 0.0
+
+
+@final
+@dataclass(frozen=True)
+class _Moves:
+    """How far the parts of a statistic may move it.
+
+    Attributes
+    ----------
+    slopes : ndarray (k, n)
+        Derivative of the statistic in each part.
+    parts : ndarray (k, n)
+        Standard error of the statistic by each part alone.
+    shared : dict of (int, int) to ndarray (n,)
+        Covariances of what two parts do to it.
+    """
+
+    slopes: FloatArray
+    parts: FloatArray
+    shared: dict[tuple[int, int], FloatArray]
+
+    def size(self, reach: FloatArray | None = None) -> FloatArray:
+        """Standard error of all parts together, each stretched by its reach (k, n), (n,)."""
+        times = np.ones_like(self.parts) if reach is None else reach
+        total = np.sum((self.parts * times) ** 2, axis=0)
+        for (j, k), both in self.shared.items():
+            total += 2 * both * times[j] * times[k]
+        return np.sqrt(np.maximum(total, 0.0))
 
 
 @final
@@ -114,26 +146,54 @@ class Curve:
 
     def standard_errors(self, X: FloatArray) -> FloatArray:
         """Standard errors of :meth:`predict` by the delta method, (n,)."""
+        return self._moves(X).size()
+
+    def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
+        r"""Confidence limits (n, 2) at X (n, d): on the log scale above a lower end.
+
+        What has no end of its own, but a part with one, such as a mean plus a multiple of a
+        standard deviation, is as uneven as its parts: each goes as far to either side as its own
+        limits do (Zou and Donner 2008),
+
+        .. math:: U = \hat r + \Big(\sum_{jk} \rho_{jk} (u_j - \hat r_j) (u_k - \hat r_k)
+                  \Big)^{1/2},
+
+        with u the limit of a part times its slope and ρ the correlations of their errors.
+        """
+        values, domain = self.predict(X), self.statistic.domain
+        if method != "auto" or self.made_of is None or np.any(np.isfinite(domain)):
+            return limits(values, self.standard_errors(X), np.inf, level, method, domain)
+        moves = self._moves(X)
+        up, down = np.ones_like(moves.parts), np.ones_like(moves.parts)
+        q = quantile(level, np.inf)
+        for k, (part, one) in enumerate(zip(self.parts, self.made_of.statistics, strict=True)):
+            value = part.outward(part.eta(X))
+            error = part.errors(part.marginal(X))
+            low, high = limits(value, error, np.inf, level, method, one.domain).T
+            with np.errstate(invalid="ignore", divide="ignore"):
+                reach = np.stack([high - value, value - low]) / (q * error)
+            reach = np.where(np.isfinite(reach), reach, 1.0)
+            up[k], down[k] = np.where(moves.slopes[k] >= 0, reach, reach[::-1])
+        return np.stack([values - q * moves.size(down), values + q * moves.size(up)], axis=1)
+
+    def _moves(self, X: FloatArray) -> "_Moves":
         etas = [part.eta(X) for part in self.parts]
         values = [part.outward(eta) for part, eta in zip(self.parts, etas, strict=True)]
         slopes = [self._slope(values, k) for k in range(len(values))]
         if self.beta:
             slopes[1] = slopes[1] + self.beta * slopes[0]
-        columns = []
-        for part, eta, slope in zip(self.parts, etas, slopes, strict=True):
-            columns.append(part.design.columns(X) * (slope * part.slope(eta))[:, None])
-        total = np.zeros(X.shape[0])
+        columns = [
+            part.marginal(X) * slope[:, None]
+            for part, slope in zip(self.parts, slopes, strict=True)
+        ]
         both = iter(self.shared)
-        for k, one in enumerate(self.parts):
-            total += one.errors(columns[k]) ** 2
-            for j in range(k):
-                total += 2 * np.einsum("na,ab,nb->n", columns[j], next(both), columns[k])
-        return np.sqrt(np.maximum(total, 0.0))
-
-    def interval(self, X: FloatArray, level: float, method: Method) -> FloatArray:
-        """Confidence limits (n, 2) at X (n, d): on the log scale above a lower end."""
-        domain, error = self.statistic.domain, self.standard_errors(X)
-        return limits(self.predict(X), error, np.inf, level, method, domain)
+        shared = {
+            (j, k): np.einsum("na,ab,nb->n", columns[j], next(both), columns[k])
+            for k in range(len(columns))
+            for j in range(k)
+        }
+        own = [part.errors(z) for part, z in zip(self.parts, columns, strict=True)]
+        return _Moves(np.stack(slopes), np.stack(own), shared)
 
     def _combined(self, values: list[FloatArray]) -> FloatArray:
         if self.made_of is None:

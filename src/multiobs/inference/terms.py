@@ -16,7 +16,7 @@ from scipy import linalg, special
 
 from multiobs._tables import aligned
 from multiobs._types import FloatArray, IntArray
-from multiobs.fit.penalised import inverse, roughness, settle
+from multiobs.fit.penalised import RowProblem, Variance, inverse, roughness, settle
 from multiobs.inference.additive import AdditiveFit, Part
 from multiobs.inference.hypotheses import TestResult
 from multiobs.inference.intervals import quantile
@@ -113,9 +113,8 @@ def term_tests(fitted: AdditiveFit) -> list[TermTest]:
         for at, term in enumerate(part.design.terms):
             columns = np.flatnonzero(part.design.blocks == at)
             value, df = score_statistic(part, columns)
-            p_value = float(special.chdtrc(df, max(value, 0.0))) if df > 0 else 1.0
             name, used = part.statistic.title, float(edf[columns].sum())
-            out.append(TermTest(name, term.name, used, value, df, p_value))
+            out.append(TermTest(name, term.name, used, value, df, p_value(value, df)))
     return out
 
 
@@ -130,7 +129,27 @@ def score_statistic(part: Part, columns: IntArray) -> tuple[float, float]:
         return 0.0, 0.0
     ridge = part.fit.ridge[kept]
     inner, _ = settle(without, ridge, start, ROUNDS)
-    w = np.zeros(part.fit.w.size)
+    return score_of(rows, variance_at, columns, inner, ridge)
+
+
+def score_of(
+    rows: RowProblem, variance_at: Variance, columns: IntArray, inner: FloatArray, ridge: FloatArray
+) -> tuple[float, float]:
+    """Score statistic of some columns at the fit of the others, and its degrees of freedom.
+
+    Parameters
+    ----------
+    rows : RowProblem
+        All columns.
+    variance_at : callable
+        Variance of their gradient.
+    columns : ndarray of int (k,)
+        Which are tested.
+    inner, ridge : ndarray (p - k,)
+        Coefficients and penalties of the others.
+    """
+    kept = np.setdiff1d(np.arange(rows.groups.size), columns)
+    w = np.zeros(rows.groups.size)
     w[kept] = inner
     U = rows.at(w).gradient(rows.loss, w)
     A = rows.information(w)
@@ -153,6 +172,11 @@ def score_statistic(part: Part, columns: IntArray) -> tuple[float, float]:
     if not first > 0:
         return 0.0, 0.0
     return float(U[columns] ** 2 @ scale) * first / second, first**2 / second
+
+
+def p_value(value: float, df: float) -> float:
+    """Of a chi-square; one where there is nothing to test."""
+    return float(special.chdtrc(df, max(value, 0.0))) if df > 0 else 1.0
 
 
 def partial_effects(
@@ -205,9 +229,8 @@ def constant_test(fitted: AdditiveFit) -> TestResult:
     if columns.size == 0:
         raise ValueError("the features must vary over the rows, got constant ones only")
     value, df = score_statistic(part, columns)
-    p_value = float(special.chdtrc(df, max(value, 0.0))) if df > 0 else 1.0
     name = f"{fitted.statistic!r} is constant in x"
-    return TestResult(name, value / max(df, 1e-300), max(round(df), 1), np.inf, p_value)
+    return TestResult(name, value / max(df, 1e-300), max(round(df), 1), np.inf, p_value(value, df))
 
 
 @final

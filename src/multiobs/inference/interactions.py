@@ -1,0 +1,85 @@
+"""Which columns interact: pairs that a test finds in what the terms of single columns leave.
+
+Every pair that a fit has room for costs it some noise, one it lacks costs it what is there.  Each
+is therefore tested by the score test of :mod:`multiobs.inference.terms` at the additive fit,
+without being fitted itself, and the few surest come in.
+"""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from multiobs._types import FloatArray
+from multiobs.fit.terms import LevelsTerm, SmoothTerm, interaction
+from multiobs.inference.additive import AdditiveFit, Part, variance_of_rows
+from multiobs.inference.terms import p_value, score_of
+
+SURE = 0.05  # p-value below which a pair comes in,
+FALSE = 0.5  # of all pairs expected to come in where none interacts
+MOST = 3  # pairs of one part
+
+Pair = tuple[int, int]
+
+
+def interacting_pairs(fitted: AdditiveFit, X: FloatArray) -> list[Pair]:
+    """Return the pairs of columns that interact in any part, in order.
+
+    Parameters
+    ----------
+    fitted : AdditiveFit
+        A fit with terms of single columns.
+    X : ndarray (n, d)
+        Positions of its rows.
+
+    Examples
+    --------
+    >>> from multiobs import MultiObservationRegressor, Smooth
+    >>> X = np.random.default_rng(0).uniform(size=(400, 3))
+    >>> spread = np.where((X[:, 0] > 0.5) == (X[:, 2] > 0.5), 2.0, 0.5)
+    >>> y = spread * np.random.default_rng(1).normal(size=400)
+    >>> reg = MultiObservationRegressor("variance", features=Smooth(interactions="auto")).fit(X, y)
+    >>> [term.name for term in reg.summary().terms]
+    ['s(x0)', 's(x1)', 's(x2)', 's(x0):s(x2)']
+    """
+    found: set[Pair] = set()
+    for part in fitted.parts:
+        tests = sorted((p, pair) for pair, p in pair_tests(part, X))
+        sure = min(SURE, FALSE / max(len(tests), 1))
+        found |= {pair for p, pair in tests[:MOST] if p < sure}
+    return sorted(found)
+
+
+def pair_tests(part: Part, X: FloatArray) -> list[tuple[Pair, float]]:
+    """Test each pair of numeric columns that has no interaction in the class.
+
+    Parameters
+    ----------
+    part : Part
+        A part with terms of single columns.
+    X : ndarray (n, d)
+        Positions of its rows.
+
+    Returns
+    -------
+    list of ((int, int), float)
+        Pairs of columns, and p-values of the hypothesis that they do not interact.
+    """
+    own = [term for term in part.design.terms if not isinstance(term, LevelsTerm)]
+    return [
+        ((one.inputs[0], two.inputs[0]), _p_value(part, interaction(one, two, X), X))
+        for one, two in combinations(own, 2)
+    ]
+
+
+def _p_value(part: Part, term: SmoothTerm, X: FloatArray) -> float:
+    """Of the hypothesis that a term which is not in the class is zero."""
+    p, Z, groups = part.rows.groups.size, term.columns(X), term.groups
+    rows = replace(
+        part.rows,
+        Z=np.column_stack([part.rows.Z, Z]),
+        groups=np.concatenate([part.rows.groups, groups + part.rows.groups.max() + 1]),
+    )
+    columns = np.arange(p, p + groups.size)
+    variance_at = variance_of_rows(part.problem, rows)
+    return p_value(*score_of(rows, variance_at, columns, part.fit.w, part.fit.ridge))
