@@ -143,7 +143,7 @@ def test_a_line_may_be_worse_than_a_constant_by_its_margin(line: float, taken: s
 
 @pytest.mark.parametrize(
     ("gain", "curve"),
-    [(-3.0, 0.0), (-1.1, 0.0), (-0.5, 0.3775), (0.0, 0.5), (1.0, 0.7311), (4.1, 1.0)],
+    [(-3.1, 0.0), (-2.9, 0.0522), (-0.5, 0.3775), (0.0, 0.5), (1.0, 0.7311), (4.1, 1.0)],
 )
 def test_line_and_curve_are_averaged_where_the_score_leaves_it_open(
     gain: float, curve: float
@@ -156,6 +156,34 @@ def test_line_and_curve_are_averaged_where_the_score_leaves_it_open(
     np.testing.assert_allclose(other.weights, [0.0, 0.0, 0.0, 1.0])
     equal = ClassScores(names, np.full(4, 8.0), np.zeros((4, 4)), table.margins)
     assert equal.weights.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("smooth", "pairs", "weights"),
+    [
+        (8.0, 7.0, [0.2689, 0.0, 0.7311]),  # the better curve, beside the line
+        (7.5, 9.0, [0.3775, 0.6225, 0.0]),
+        (8.2, 8.1, [0.5250, 0.0, 0.4750]),
+        (8.0, 3.0, [0.0, 0.0, 1.0]),
+        (12.0, 11.5, [1.0, 0.0, 0.0]),
+    ],
+)
+def test_the_better_curve_stands_beside_the_line(
+    smooth: float, pairs: float, weights: list[float]
+) -> None:
+    names = ("line", "smooth", "smooth with interactions")
+    table = ClassScores(names, np.array([8.0, smooth, pairs]), np.ones((3, 3)), (-2.0, 0.0, 0.0))
+    np.testing.assert_allclose(table.weights, weights, atol=1e-4)
+
+
+def test_an_interaction_in_five_columns_is_found() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(300, 5))
+    spread = np.exp(np.cos(3 * (X[:, 1] - X[:, 3])))
+    reg = _auto().fit(X, 3 * X[:, 0] + spread * rng.normal(size=300))
+    assert reg.plan_.scores is not None
+    assert reg.plan_.scores.chosen == "smooth with interactions"
+    assert np.corrcoef(np.log(reg.predict(X)), np.log(spread))[0, 1] > 0.9
 
 
 def _open() -> tuple[MultiObservationRegressor, np.ndarray, np.ndarray]:

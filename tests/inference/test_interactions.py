@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from multiobs import MultiObservationRegressor, Smooth
+from multiobs.fit.penalised import settle
 from multiobs.fit.terms import TensorTerm
 from multiobs.inference.additive import AdditiveFit, Part
 from multiobs.inference.interactions import MOST, SURE, pair_tests
@@ -49,8 +50,6 @@ def test_a_pair_that_is_not_in_the_class_is_tested_as_one_that_is() -> None:
     rows = replace(whole.rows, Z=whole.rows.Z[:, kept], groups=whole.rows.groups[kept])
     start = rows.start()
     assert start is not None
-    from multiobs.fit.penalised import settle
-
     ridge = whole.fit.ridge[kept]
     w, _ = settle(rows, ridge, start, 50)
     same = replace(part, problem=whole.problem, rows=rows, fit=replace(part.fit, w=w, ridge=ridge))
@@ -64,6 +63,8 @@ def test_a_pair_is_found_in_the_spread_and_in_the_mean_of_a_bound() -> None:
     reg = MultiObservationRegressor(features=spec, random_state=0).fit(X, y)
     assert (0, 2) in _pairs(reg)
     assert len(_pairs(reg)) <= MOST
+    assert "interactions that tests found: s(x0):s(x2)" in str(reg.plan_)
+    assert "p-values flatter" in str(reg.summary())
     order = [2, 0, 1]
     other = MultiObservationRegressor(features=spec, random_state=0).fit(X[:, order], y)
     assert {tuple(sorted(order[j] for j in pair)) for pair in _pairs(other)} == set(_pairs(reg))

@@ -119,6 +119,7 @@ def test_other_estimators_go_through_skops(options: Any) -> None:
     [
         {"features": "smooth"},
         {"features": Smooth(interactions=True, n_knots=5)},
+        {"features": Smooth(interactions="auto", n_knots=5)},
         {"link": "log"},
         {"link": "log", "features": SplineTransformer(n_knots=4, knots="quantile")},
         {"statistic": "ucb", "features": "smooth"},

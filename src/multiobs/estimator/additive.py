@@ -22,7 +22,7 @@ from multiobs.fit import (
     mixing,
     smooth_design,
 )
-from multiobs.inference import AdditiveFit, Part, fit_part, interacting_pairs
+from multiobs.inference import AdditiveFit, Pair, Part, fit_part, interacting_pairs
 from multiobs.statistics import Parts, Statistic
 from multiobs.transport import PilotMemory, fit_pilot
 
@@ -104,11 +104,9 @@ def fit_additive(
     if request.pilot is fit_pilot:  # the same for both fits
         request = replace(request, pilot=PilotMemory())
     fitted = _fit(wanted, request, rows, rng, found)
+    assert isinstance(fitted.result, AdditiveFit)
     pairs = interacting_pairs(fitted.result, rows.X)
-    if not pairs:
-        return fitted
-    richer = replace(wanted, features=replace(wanted.features, interactions=pairs))
-    return _fit(richer, request, rows, rng, found)
+    return _fit(wanted, request, rows, rng, found, pairs) if pairs else fitted
 
 
 def _fit(
@@ -117,7 +115,11 @@ def _fit(
     rows: Rows,
     rng: np.random.Generator,
     found: Categories | None,
+    pairs: tuple[Pair, ...] = (),
 ) -> Fitted:
+    """Fit a class with the interactions that it names, and pairs that tests found."""
+    if pairs:
+        wanted = replace(wanted, features=replace(wanted.features, interactions=pairs))
     statistic = request.statistic
     smooth = isinstance(wanted.features, Smooth)
     design = _design(wanted, rows, found)
@@ -142,7 +144,7 @@ def _fit(
     if beta:  # the terms are those of the mean itself: β times the second part is known by now
         known = -beta * parts[0].at_rows / ready[0].problem.units.factor
         parts = [_fitted(ready[0], design, wanted, known, weigher), *parts]
-    result = AdditiveFit(statistic, tuple(parts), made_of, beta)
+    result = AdditiveFit(statistic, tuple(parts), made_of, beta, pairs)
     last = max(ready, key=lambda one: one.problem.statistic.arity)
     plan = FitPlan((*last.reasons, *_reasons(result, smooth)), (), result.solution.solver)
     linear = result.linear
@@ -203,8 +205,12 @@ def _design(
 
 def _reasons(result: AdditiveFit, smooth: bool) -> list[str]:
     kind = "smooth" if smooth else "linear"
-    return [
+    classes = [
         f"class: {kind}, {part.loss.link} link, {part.fit.edf.sum():.1f} effective degrees of "
         f"freedom for the {part.statistic.title}, dispersion {part.dispersion:.3g}"
         for part in result.parts
     ]
+    if result.tested:
+        names = [term.name for term in result.parts[0].design.terms if term.drawn is None]
+        classes.append(f"interactions that tests found: {', '.join(names)}")
+    return classes

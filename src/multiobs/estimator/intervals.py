@@ -313,6 +313,8 @@ class InferenceMixin(ABC):
         )
         title = f"Smooth multi-observation regression of the {self._fitted.statistic.title}"
         notes = ["Tests and smoothness know that metasamples share labels."]
+        if smooth.tested:
+            notes.append("Interactions are there since tests found them: their p-values flatter.")
         if self._fitted.beside is not None:
             notes.append(
                 "Terms, tests and limits are those of the smooth class; predictions are averaged "

@@ -28,11 +28,12 @@ from multiobs.tuples import canonical_order
 FOLDS = 3
 # Standard errors of the difference by which a class must be better than the simpler ones.  A slope
 # that is not there costs little, one that is missed costs much: a constant has to win clearly.  A
-# smooth class falls back to a line by its own penalty, so that the better score will do.  Trees
-# have no such way back, and where labels are heavy-tailed two standard errors happen by chance.
-LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 1.0, 3.0
-PAIR = ("line", "smooth")
-AVERAGED = (-1.0, 4.0)  # standard errors of gain between which line and curve are averaged
+# smooth class falls back to a line by its own penalty, and interactions are in it only where a test
+# found them, so that the better score will do.  Trees have no such way back, and where labels are
+# heavy-tailed two standard errors happen by chance.
+LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 0.0, 3.0
+CURVES = ("smooth", "smooth with interactions")
+AVERAGED = (-3.0, 4.0)  # standard errors of gain between which line and curve are averaged
 EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
 INTERACTING = 10  # columns up to which pairs of them may interact
@@ -91,20 +92,23 @@ class ClassScores:
     def weights(self) -> FloatArray:
         r"""Weight of each class in the prediction, (k,): that of the chosen one is often 1.
 
-        A choice between line and curve that the scores leave open would follow their noise.  Both
-        are then averaged with exponential weights, :math:`w \propto \exp(-s / e)` of scores s
-        whose difference has the standard error e.
+        A choice between line and curve that the scores leave open would follow their noise.  The
+        line and the better curve are then averaged with exponential weights,
+        :math:`w \propto \exp(-s / e)` of scores s whose difference has the standard error e.
         """
         out = np.array([float(name == self.chosen) for name in self.names])
-        if self.chosen in PAIR and set(PAIR) <= set(self.names):
-            line, smooth = (self.names.index(name) for name in PAIR)
-            gain, error = self.scores[line] - self.scores[smooth], self.errors[line, smooth]
+        curves = [name for name in CURVES if name in self.names]
+        if self.chosen in ("line", *curves) and curves and "line" in self.names:
+            line, curve = map(self.names.index, ("line", self.simplest(*curves)))
+            gain, error = self.scores[line] - self.scores[curve], self.errors[line, curve]
             low, high = AVERAGED
             if low * error <= gain < high * error:
-                out[smooth] = expit(gain / error)
-                out[line] = 1.0 - out[smooth]
+                out[:] = 0.0
+                out[curve] = expit(gain / error)
+                out[line] = 1.0 - out[curve]
             elif gain < 0:  # they may be equal, without an error
-                out[[line, smooth]] = 1.0, 0.0
+                out[:] = 0.0
+                out[line] = 1.0
         return out
 
     def simplest(self, *allowed: str) -> str:
@@ -143,8 +147,8 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     if statistic.psi is not None or statistic.parts is not None:
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_columns <= INTERACTING:
-            both = Smooth(interactions="auto")
-            found.append(Candidate("smooth with interactions", INTERACTIONS, features=both))
+            pairs = Smooth(interactions="auto")
+            found.append(Candidate("smooth with interactions", INTERACTIONS, features=pairs))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise
         trees = HistGradientBoostingRegressor(

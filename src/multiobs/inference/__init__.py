@@ -1,7 +1,7 @@
 """Standard errors, intervals and tests of fits whose metasamples share labels."""
 
 from multiobs.inference import bootstrap
-from multiobs.inference.additive import AdditiveFit, Part, fit_part
+from multiobs.inference.additive import AdditiveFit, Pair, Part, fit_part
 from multiobs.inference.blocks import drawn_blocks, overlap_sums
 from multiobs.inference.curve import Curve, CurvePart
 from multiobs.inference.deciding import RowInfluence
@@ -45,6 +45,7 @@ __all__ = [
     "Inference",
     "Leverages",
     "Method",
+    "Pair",
     "Part",
     "PartialEffect",
     "RowInfluence",

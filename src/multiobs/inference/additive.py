@@ -38,6 +38,9 @@ TAILS = 1.0 + (1.96**2 + 1.0) / 4.0
 ROUNDS = 100  # of moving tuples along a fit whose smoothness is given
 
 
+Pair = tuple[int, int]  # of columns
+
+
 @final
 @dataclass(frozen=True)
 class Part:
@@ -288,12 +291,15 @@ class AdditiveFit:
         How the parts make the statistic; None for one that is a mean or a ratio itself.
     beta : float
         How many times the error of the second part is in the first, which was fitted beside it.
+    tested : tuple of (int, int)
+        Pairs of columns whose interactions are in the class since a test found them.
     """
 
     statistic: Statistic
     parts: tuple[Part, ...]
     made_of: Parts | None
     beta: float = 0.0
+    tested: tuple[Pair, ...] = ()
 
     @property
     def status(self) -> Status:

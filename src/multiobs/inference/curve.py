@@ -112,7 +112,7 @@ class _Moves:
         total = np.sum((self.parts * times) ** 2, axis=0)
         for (j, k), both in self.shared.items():
             total += 2 * both * times[j] * times[k]
-        return np.sqrt(np.maximum(total, 0.0))
+        return np.asarray(np.sqrt(np.maximum(total, 0.0)))
 
 
 @final

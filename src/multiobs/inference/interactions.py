@@ -12,17 +12,15 @@ import numpy as np
 
 from multiobs._types import FloatArray
 from multiobs.fit.terms import LevelsTerm, SmoothTerm, interaction
-from multiobs.inference.additive import AdditiveFit, Part, variance_of_rows
+from multiobs.inference.additive import AdditiveFit, Pair, Part, variance_of_rows
 from multiobs.inference.terms import p_value, score_of
 
 SURE = 0.05  # p-value below which a pair comes in,
 FALSE = 0.5  # of all pairs expected to come in where none interacts
 MOST = 3  # pairs of one part
 
-Pair = tuple[int, int]
 
-
-def interacting_pairs(fitted: AdditiveFit, X: FloatArray) -> list[Pair]:
+def interacting_pairs(fitted: AdditiveFit, X: FloatArray) -> tuple[Pair, ...]:
     """Return the pairs of columns that interact in any part, in order.
 
     Parameters
@@ -47,7 +45,7 @@ def interacting_pairs(fitted: AdditiveFit, X: FloatArray) -> list[Pair]:
         tests = sorted((p, pair) for pair, p in pair_tests(part, X))
         sure = min(SURE, FALSE / max(len(tests), 1))
         found |= {pair for p, pair in tests[:MOST] if p < sure}
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def pair_tests(part: Part, X: FloatArray) -> list[tuple[Pair, float]]:
