@@ -63,7 +63,8 @@ def sampler(draw: Draw) -> Any:
 def features(draw: Draw) -> Any:
     return draw.of(
         *[None] * 8, PolynomialFeatures(2), SplineTransformer(3), "smooth", Smooth(n_knots=4),
-        Smooth(interactions=True), Smooth(interactions="auto"), LinearRegression(), "smoth", object(), PolynomialFeatures, 3,
+        Smooth(interactions=True), Smooth(interactions="auto"), LinearRegression(), "smoth",
+        object(), PolynomialFeatures, 3,
     )  # fmt: skip
 
 
