@@ -1,5 +1,6 @@
 """Slopes of columns that show no effect, shrunk by how little their t-values say for them."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,10 @@ from multiobs.fit import LinearFit, fit_linear, shrunk
 from multiobs.inference.fitted import Inference
 from multiobs.inference.sandwich import covariance
 from multiobs.samplers import Sampler
+from multiobs.transport import one_thread
 
 PROBE = 5_000  # rows that errors of slopes are measured on, where there are more than twice as many
+SMALL = 32  # columns of matrices so small that several threads would only wait for each other
 
 
 def shrink(known: Inference, sampler: Sampler) -> LinearFit:
@@ -33,7 +36,8 @@ def shrink(known: Inference, sampler: Sampler) -> LinearFit:
     if hessian is None or not fit.solution.status.success:
         return fit
     many = fit.problem.n_rows > 2 * PROBE
-    V = _errors_of_some(fit, sampler) if many else known.covariance.matrix
+    with one_thread() if fit.w.size <= SMALL else nullcontext():
+        V = _errors_of_some(fit, sampler) if many else known.covariance.matrix
     if not np.all(np.isfinite(V)):  # too few rows to say what shows an effect
         return fit
     w = shrunk(fit.w, hessian, V, int(fit.design.intercept), fit.problem.indicators)
