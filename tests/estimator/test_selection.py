@@ -112,6 +112,21 @@ def test_categories_are_categories_in_every_fold() -> None:
     np.testing.assert_allclose(found[0].scores[:4], found[1].scores[:4], rtol=1e-3)
 
 
+def test_levels_of_a_category_are_no_columns_that_interact() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, level = rng.uniform(size=(150, 2)), rng.integers(0, 12, 150)
+    y = rng.normal(size=150)
+    one = pandas.DataFrame({"a": X[:, 0], "kind": level.astype(str)})
+    names = []
+    for frame in (one, one.assign(b=X[:, 1])):
+        scores = _auto().fit(frame, y).plan_.scores
+        assert scores is not None
+        names.append(scores.names)
+    assert "smooth with interactions" not in names[0]
+    assert "smooth with interactions" in names[1]
+
+
 def test_what_may_be_chosen() -> None:
     own = statistics.from_loss(
         lambda r, Y: (r - Y[:, 0]) ** 2, lambda r, Y: 2 * (r - Y[:, 0]), None, arity=1

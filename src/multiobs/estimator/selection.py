@@ -36,7 +36,7 @@ CURVES = ("smooth", "smooth with interactions")
 AVERAGED = (-3.0, 4.0)  # standard errors of gain between which line and curve are averaged
 EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
-INTERACTING = 10  # columns up to which pairs of them may interact
+INTERACTING = 10  # numeric columns up to which pairs of them may interact
 
 
 @final
@@ -131,8 +131,8 @@ class ClassScores:
         return "\n".join(aligned([("class", "loss", "behind", "error", "weight"), *rows]))
 
 
-def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candidate]:
-    """Classes from the simplest on, that the statistic and the number of columns allow.
+def candidates(statistic: Statistic, n_numeric: int, n_rows: int) -> list[Candidate]:
+    """Classes from the simplest on, that the statistic and the number of numeric columns allow.
 
     >>> from multiobs import statistics
     >>> [each.name for each in candidates(statistics.variance(), 1, 1000)]
@@ -146,7 +146,7 @@ def candidates(statistic: Statistic, n_columns: int, n_rows: int) -> list[Candid
     found = [Candidate("constant", features=flat), Candidate("line", LINE)]
     if statistic.psi is not None or statistic.parts is not None:
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
-        if 1 < n_columns <= INTERACTING:
+        if 1 < n_numeric <= INTERACTING:
             pairs = Smooth(interactions="auto")
             found.append(Candidate("smooth with interactions", INTERACTIONS, features=pairs))
     if statistic.form != "loss":
@@ -188,7 +188,8 @@ def scored_classes(fit: Fit, request: Request, rows: Rows) -> tuple[list[Candida
         Validated rows.
     """
     statistic, n = request.statistic, rows.X.shape[0]
-    ready = candidates(statistic, rows.X.shape[1], n)
+    numeric = rows.X.shape[1] - sum(stop - start for start, stop in rows.indicators)
+    ready = candidates(statistic, numeric, n)
     fold = np.empty(n, dtype=np.int64)
     fold[canonical_order(rows.place, rows.y, rows.weight)] = spread_folds(n, FOLDS)
     predictions = {each.name: np.zeros(n) for each in ready}
