@@ -6,8 +6,8 @@ The rules were chosen by measurement (``make quality``), not by taste:
 * in one column, windows of √n/2 rows for means of two observations, twice as many for more
   observations and for root-type statistics, whose tuples are noisier; of rows and not of a width,
   so that no row is left out where x is sparse;
-* in two or three columns √n nearest neighbours, from four on leaves of a forest, where distances
-  in irrelevant columns no longer matter;
+* in two or three columns √n nearest neighbours, twice as many for smooth classes, from four on
+  leaves of a forest, where distances in irrelevant columns no longer matter;
 * fewer rows, down to the nearest, where residuals of near rows are still alike
   (:mod:`multiobs.auto.widths`), and in a small category in proportion to the root of its size;
 * every row counts alike (:meth:`multiobs.tuples.TupleSet.balance`).
@@ -127,8 +127,11 @@ def _sampler(
         return Adjacent(k), f"Adjacent({k}), each row with the next {k} in the order of x"
     if d < MANY_COLUMNS or n < 100 or near:
         partners = max(min(sqrt(n), ENOUGH), 8.0, 16.0 * (m - 1) if noisy else 0.0)
-        if near:  # each member is at its own x: the nearest rows have the least bias
-            partners = 8.0 * (m - 1)
+        if near:
+            # each member is at its own x, so that many partners cost nothing but what the pilot
+            # leaves of the mean: in many columns, where neighbours are far, that is much
+            few = d >= MANY_COLUMNS
+            partners = max(0.0 if few else min(2.0 * sqrt(n), ENOUGH), 8.0 * (m - 1))
         k = min(round(partners), max(n - 1, 1))
         return Nearest(k), f"Nearest({k}) in {d} columns"
     return "leaves", f"rows that share leaves of a forest, since distances in {d} columns mislead"
