@@ -191,14 +191,51 @@ def test_the_better_curve_stands_beside_the_line(
     np.testing.assert_allclose(table.weights, weights, atol=1e-4)
 
 
-def test_an_interaction_in_five_columns_is_found() -> None:
+def _interacting() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(2)
     X = rng.uniform(size=(300, 5))
     spread = np.exp(np.cos(3 * (X[:, 1] - X[:, 3])))
-    reg = _auto().fit(X, 3 * X[:, 0] + spread * rng.normal(size=300))
+    return X, 3 * X[:, 0] + spread * rng.normal(size=300), spread
+
+
+def test_an_interaction_in_five_columns_is_found() -> None:
+    X, y, spread = _interacting()
+    reg = _auto().fit(X, y)
     assert reg.plan_.scores is not None
     assert reg.plan_.scores.chosen == "smooth with interactions"
+    assert reg.plan_.scores.interacting == ("x1 and x3",)
+    assert "interact by the tests of every fold: x1 and x3" in str(reg.plan_)
     assert np.corrcoef(np.log(reg.predict(X)), np.log(spread))[0, 1] > 0.9
+
+
+def test_columns_that_interact_are_named_as_in_the_table_they_came_in() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = _interacting()
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    scores = _auto().fit(frame, y).plan_.scores
+    assert scores is not None
+    assert scores.interacting == ("b and d",)
+    rng = np.random.default_rng(0)
+    scores = _auto().fit(rng.uniform(size=(200, 3)), rng.normal(size=200)).plan_.scores
+    assert scores is not None
+    assert scores.interacting == ()
+    assert "interact" not in str(scores).replace("smooth with interactions", "")
+
+
+def test_where_columns_interact_no_class_without_interactions_is_taken() -> None:
+    names = ("constant", "line", "smooth", "smooth with interactions", "boosting")
+    scores, errors = np.array([9.0, 7.0, 6.0, 8.0, 7.5]), np.ones((5, 5))
+    margins = (0.0, -2.0, 0.0, 0.0, 3.0)
+    open_still = ClassScores(names, scores, errors, margins)
+    np.testing.assert_allclose(open_still.weights, [0, 0.2689, 0.7311, 0, 0], atol=1e-4)
+    table = ClassScores(names, scores, errors, margins, ("x0 and x1",))
+    assert table.chosen == "smooth with interactions"
+    assert table.weights.tolist() == [0.0, 0.0, 0.0, 1.0, 0.0]
+    trees = ClassScores(names, scores - [0, 0, 0, 0, 3.0], errors, margins, ("x0 and x1",))
+    assert trees.weights.tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
+    # of classes that all lack interactions, or that a caller leaves out, as without a test
+    assert table.simplest("line", "boosting") == "line"
+    assert table.simplest("constant", "line", "smooth") == "smooth"
 
 
 def _open() -> tuple[MultiObservationRegressor, np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiobs.fit.additive import Smooth, smooth_design
-from multiobs.fit.terms import LineTerm, SplineTerm
+from multiobs.fit.terms import LineTerm, SplineTerm, TensorTerm, interaction, products
 
 
 def test_spline_columns_are_centred_orthogonal_and_of_unit_roughness() -> None:
@@ -63,3 +63,22 @@ def test_interactions_have_three_groups_and_must_name_columns() -> None:
     assert set(last - last.min()) == {0, 1, 2}
     with pytest.raises(ValueError, match=r"pairs of different numeric columns of \[0, 1\]"):
         smooth_design(Smooth(interactions=[(0, 2)]), X)
+
+
+def test_products_of_rough_parts_stay_as_small_as_these() -> None:
+    """Or a penalty of the whole group would not tell a rough interaction from a smooth one."""
+    X = np.random.default_rng(0).uniform(size=(300, 2)) * [1.0, 1000.0]
+    design = smooth_design(Smooth(interactions=True), X)
+    one, two, both = design.terms
+    assert isinstance(both, TensorTerm)
+    raw, Z = products(one, two, X), both.columns(X)
+    for group in range(3):
+        inside = both.groups == group
+        unit = raw.std(axis=0)[inside] / Z.std(axis=0)[inside]
+        np.testing.assert_allclose(unit, unit[0])
+        np.testing.assert_allclose(Z.std(axis=0)[inside].max(), 1.0)
+    # of products of curved parts, the first is the smoothest, the last the roughest
+    curved = Z.std(axis=0)[both.groups == 2]
+    assert curved[-1] < curved[0] / 20
+    other = interaction(one, two, X).columns(X[::-1])
+    np.testing.assert_array_equal(other[::-1], Z)

@@ -8,13 +8,14 @@ import pytest
 from multiobs import MultiObservationRegressor, Smooth
 from multiobs.fit.penalised import settle
 from multiobs.fit.terms import TensorTerm
-from multiobs.inference.additive import AdditiveFit, Part
+from multiobs.inference.additive import AdditiveFit, Part, variance_of_rows
 from multiobs.inference.interactions import MOST, SURE, pair_tests
-from multiobs.inference.terms import p_value, score_statistic
+from multiobs.inference.terms import p_value, score_of, score_statistic
 
 SPREAD = {
     "additive": lambda X: np.exp(np.sin(4 * X[:, 0]) / 2 + X[:, 2] - 0.5),
     "interacting": lambda X: np.exp(np.cos(3 * (X[:, 0] - X[:, 2]))),
+    "curved": lambda X: np.exp(np.prod(np.cos(2 * np.pi * X[:, [0, 2]]), axis=1)),
 }
 
 
@@ -36,12 +37,17 @@ def _pairs(reg: MultiObservationRegressor) -> list[tuple[int, ...]]:
     return [term.inputs for term in terms if isinstance(term, TensorTerm)]
 
 
-def test_a_pair_that_is_not_in_the_class_is_tested_as_one_that_is() -> None:
-    """The test of a fitted term takes it out and tests it there: the slow way."""
-    X, y = _rows("interacting", 0)
+# the variance of all scores is made positive together: its part is not that of the straight one
+@pytest.mark.parametrize(("kind", "exact"), [("curved", 1e-6), ("interacting", 0.03)])
+def test_a_pair_that_is_not_in_the_class_is_tested_as_one_that_is(kind: str, exact: float) -> None:
+    """The test of a fitted term takes it out and tests it there: the slow way.
+
+    Once with all its columns, once in a class that has its first, straight one alone.
+    """
+    X, y = _rows(kind, 0)
     (whole,) = _fitted(X, y, [(0, 2)]).parts
     columns = np.flatnonzero(whole.design.blocks == 3)
-    wanted = p_value(*score_statistic(whole, columns))
+    wanted = 2 * p_value(*score_statistic(whole, columns))
     kept = whole.design.blocks < 3
     small = MultiObservationRegressor(features="smooth", random_state=0).fit(X, y)
     part = small._fitted.result.parts[0]  # type: ignore[union-attr]
@@ -53,8 +59,14 @@ def test_a_pair_that_is_not_in_the_class_is_tested_as_one_that_is() -> None:
     ridge = whole.fit.ridge[kept]
     w, _ = settle(rows, ridge, start, 50)
     same = replace(part, problem=whole.problem, rows=rows, fit=replace(part.fit, w=w, ridge=ridge))
+    more = np.append(np.flatnonzero(kept), columns[0])
+    straight = replace(whole.rows, Z=whole.rows.Z[:, more], groups=whole.rows.groups[more])
+    variance_at = variance_of_rows(whole.problem, straight)
+    score = score_of(straight, variance_at, np.array([more.size - 1]), w, ridge)
+    wanted = min(wanted, 2 * p_value(*score.statistic()))
     found = dict(pair_tests(same, X))[0, 2]
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(found, wanted, rtol=exact)
+    assert wanted < 0.01
 
 
 def test_a_pair_is_found_in_the_spread_and_in_the_mean_of_a_bound() -> None:
@@ -116,4 +128,4 @@ def test_pairs_that_do_not_interact_come_in_about_as_often_as_they_may() -> None
 def test_size_of_the_pair_test() -> None:
     found = _p_values(300, 300)
     assert 0.02 < np.mean(found < SURE) < 0.08
-    assert 0.24 < np.mean(found < 0.3) < 0.36
+    assert 0.17 < np.mean(found < 0.3) < 0.33  # twice the smaller of two tests is on the safe side

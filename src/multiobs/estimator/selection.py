@@ -20,6 +20,7 @@ from multiobs._tables import aligned
 from multiobs._types import FloatArray, IntArray
 from multiobs.auto import Prepared, Request, prepare
 from multiobs.fit import Problem, Smooth
+from multiobs.inference import Pair
 from multiobs.samplers import Adjacent
 from multiobs.statistics import Statistic
 from multiobs.transport import completed, fit_scale_pilot, one_thread, spread_folds
@@ -32,7 +33,9 @@ FOLDS = 3
 # found them, so that the better score will do.  Trees have no such way back, and where labels are
 # heavy-tailed two standard errors happen by chance.
 LINE, SMOOTH, INTERACTIONS, BOOSTING = -2.0, 0.0, 0.0, 3.0
-CURVES = ("smooth", "smooth with interactions")
+PAIRS = "smooth with interactions"
+CURVES = ("smooth", PAIRS)
+INTERACT = (PAIRS, "boosting")  # classes that can tell how two columns interact
 AVERAGED = (-3.0, 4.0)  # standard errors of gain between which line and curve are averaged
 EQUAL = 1e-9  # relative difference of scores that counts as none
 PARTNERS = 4  # of a row in the pairs that are scored
@@ -76,12 +79,16 @@ class ClassScores:
         Standard errors of the differences of two scores under shared labels.
     margins : tuple of float
         Standard errors by which each must be better than the simpler ones.
+    interacting : tuple of str
+        Columns that interact by the tests of every fold. A test sees this long before a held-out
+        score does, and classes without interactions are then not taken.
     """
 
     names: tuple[str, ...]
     scores: FloatArray
     errors: FloatArray
     margins: tuple[float, ...]
+    interacting: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> str:
@@ -98,7 +105,8 @@ class ClassScores:
         """
         out = np.array([float(name == self.chosen) for name in self.names])
         curves = [name for name in CURVES if name in self.names]
-        if self.chosen in ("line", *curves) and curves and "line" in self.names:
+        left_open = not self.interacting and "line" in self.names and curves
+        if left_open and self.chosen in ("line", *curves):
             line, curve = map(self.names.index, ("line", self.simplest(*curves)))
             gain, error = self.scores[line] - self.scores[curve], self.errors[line, curve]
             low, high = AVERAGED
@@ -113,6 +121,8 @@ class ClassScores:
 
     def simplest(self, *allowed: str) -> str:
         """Go through some candidates from the simplest on, and on to those that win by a margin."""
+        if self.interacting and PAIRS in allowed:
+            allowed = tuple(name for name in allowed if name in INTERACT)
         first, *richer = (k for k, name in enumerate(self.names) if name in allowed)
         for k in richer:
             better = self.scores[first] - self.scores[k] - self.margins[k] * self.errors[first, k]
@@ -128,7 +138,10 @@ class ClassScores:
              f"{weights[k]:.2f}" if weights[k] else "")
             for k, name in enumerate(self.names)
         ]  # fmt: skip
-        return "\n".join(aligned([("class", "loss", "behind", "error", "weight"), *rows]))
+        lines = aligned([("class", "loss", "behind", "error", "weight"), *rows])
+        if self.interacting:
+            lines.append(f"interact by the tests of every fold: {', '.join(self.interacting)}")
+        return "\n".join(lines)
 
 
 def candidates(statistic: Statistic, n_numeric: int, n_rows: int) -> list[Candidate]:
@@ -148,7 +161,7 @@ def candidates(statistic: Statistic, n_numeric: int, n_rows: int) -> list[Candid
         found.append(Candidate("smooth", SMOOTH, features=Smooth()))
         if 1 < n_numeric <= INTERACTING:
             pairs = Smooth(interactions="auto")
-            found.append(Candidate("smooth with interactions", INTERACTIONS, features=pairs))
+            found.append(Candidate(PAIRS, INTERACTIONS, features=pairs))
     if statistic.form != "loss":
         leaf = max(20, n_rows // 50)  # a leaf of few pseudo-observations follows their noise
         trees = HistGradientBoostingRegressor(
@@ -193,6 +206,7 @@ def scored_classes(fit: Fit, request: Request, rows: Rows) -> tuple[list[Candida
     fold = np.empty(n, dtype=np.int64)
     fold[canonical_order(rows.place, rows.y, rows.weight)] = spread_folds(n, FOLDS)
     predictions = {each.name: np.zeros(n) for each in ready}
+    tested: list[set[Pair]] = []
     # what is wrong with a class shows in its score; threads of trees would wait for each other
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
@@ -203,6 +217,8 @@ def scored_classes(fit: Fit, request: Request, rows: Rows) -> tuple[list[Candida
             for each in ready:
                 found = fit(each, kept, prepared)
                 predictions[each.name][out] = found.result.predict(rows.X[out])
+                if each.name == PAIRS:
+                    tested.append(set(found.result.tested))
     # a value that is known to be wrong is NaN, and its class no candidate
     simplest, ready = ready[0], [e for e in ready if np.all(np.isfinite(predictions[e.name]))]
     if not ready:  # the fit itself will say so
@@ -230,7 +246,9 @@ def scored_classes(fit: Fit, request: Request, rows: Rows) -> tuple[list[Candida
     order = [table.names.index(each.name) for each in ready]
     names, margins = tuple(each.name for each in ready), tuple(each.margin for each in ready)
     errors = np.array([[table.difference(a, b).se for b in names] for a in names])
-    return ready, ClassScores(names, table.scores[order], errors, margins)
+    sure = sorted(set[Pair].intersection(*tested)) if PAIRS in names else []
+    interacting = tuple(" and ".join(rows.names[j] for j in pair) for pair in sure)
+    return ready, ClassScores(names, table.scores[order], errors, margins, interacting)
 
 
 def _blocks(fold: IntArray, groups: IntArray | None, arity: int) -> IntArray | None:

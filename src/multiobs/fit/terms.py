@@ -8,7 +8,7 @@ curvature of a term, its straight part, the levels of a category, the parts of a
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
@@ -240,9 +240,14 @@ def products(one: SmoothTerm, two: SmoothTerm, X: FloatArray) -> FloatArray:
 def interaction(one: SmoothTerm, two: SmoothTerm, X: FloatArray) -> TensorTerm:
     """Return the interaction of two terms, of mean zero over the rows X (n, d)."""
     raw = products(one, two, X)
-    spread = raw.std(axis=0)
-    # curved parts are small by their unit roughness; the products start alike
-    return TensorTerm(one, two, raw.mean(axis=0), np.where(spread > 0, spread, 1.0))
+    bare = TensorTerm(one, two, raw.mean(axis=0), np.ones(raw.shape[1]))
+    # curved parts are small by their unit roughness, and so must their products be: a group has one
+    # unit, and its rough columns stay smaller than its smooth ones
+    size = raw.std(axis=0)
+    for group in np.unique(bare.groups):
+        inside = bare.groups == group
+        size[inside] = size[inside].max()
+    return replace(bare, scale=np.where(size > 0, size, 1.0))
 
 
 def own_term(label: str, j: int, x: FloatArray, intervals: int) -> SmoothTerm | None:

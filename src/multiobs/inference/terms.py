@@ -129,13 +129,56 @@ def score_statistic(part: Part, columns: IntArray) -> tuple[float, float]:
         return 0.0, 0.0
     ridge = part.fit.ridge[kept]
     inner, _ = settle(without, ridge, start, ROUNDS)
-    return score_of(rows, variance_at, columns, inner, ridge)
+    return score_of(rows, variance_at, columns, inner, ridge).statistic()
+
+
+@final
+@dataclass(frozen=True)
+class Score:
+    """Gradient in directions that are not in a fit, at that fit.
+
+    Attributes
+    ----------
+    gradient : ndarray (k,)
+        In each direction.
+    variance : ndarray (k, k)
+        Of the gradient, the fit's own estimation taken out.
+    curvature : ndarray (k,)
+        Diagonal of the expected Hessian.
+    groups : ndarray of int (k,)
+        Penalty group of each direction.
+    """
+
+    gradient: FloatArray
+    variance: FloatArray
+    curvature: FloatArray
+    groups: IntArray
+
+    def of_groups(self, *chosen: int) -> "Score":
+        """Return the score in the directions of some penalty groups."""
+        at = np.flatnonzero(np.isin(self.groups, chosen))
+        within = self.variance[np.ix_(at, at)]
+        return Score(self.gradient[at], within, self.curvature[at], self.groups[at])
+
+    def statistic(self) -> tuple[float, float]:
+        """Score statistic and the degrees of freedom of its chi-square."""
+        scale = np.zeros(self.groups.size)
+        for group in np.unique(self.groups):
+            inside = self.groups == group
+            a = self.curvature[inside]
+            scale[inside] = 1.0 / (a + roughness(a, DIRECTIONS))
+        root = np.sqrt(scale)
+        weights = linalg.eigvalsh(self.variance * np.outer(root, root))
+        first, second = float(weights.sum()), float(np.sum(weights**2))
+        if not first > 0:
+            return 0.0, 0.0
+        return float(self.gradient**2 @ scale) * first / second, first**2 / second
 
 
 def score_of(
     rows: RowProblem, variance_at: Variance, columns: IntArray, inner: FloatArray, ridge: FloatArray
-) -> tuple[float, float]:
-    """Score statistic of some columns at the fit of the others, and its degrees of freedom.
+) -> Score:
+    """Gradient in the directions of some columns at the fit of the others.
 
     Parameters
     ----------
@@ -161,17 +204,7 @@ def score_of(
     across[:, columns] = np.eye(columns.size)
     across[:, kept] = -A[np.ix_(columns, kept)] @ held
     spread = across @ V @ across.T
-    diagonal = np.diag(A)[columns]
-    scale = np.zeros(columns.size)
-    for group in np.unique(rows.groups[columns]):
-        inside = rows.groups[columns] == group
-        scale[inside] = 1.0 / (diagonal[inside] + roughness(diagonal[inside], DIRECTIONS))
-    root = np.sqrt(scale)
-    weights = linalg.eigvalsh(spread * np.outer(root, root))
-    first, second = float(weights.sum()), float(np.sum(weights**2))
-    if not first > 0:
-        return 0.0, 0.0
-    return float(U[columns] ** 2 @ scale) * first / second, first**2 / second
+    return Score(U[columns], spread, np.diag(A)[columns], rows.groups[columns])
 
 
 def p_value(value: float, df: float) -> float:
