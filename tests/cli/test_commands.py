@@ -254,6 +254,26 @@ def test_smooth_boosting_and_the_best_of_them(
     assert out.startswith(f"class: {scores.simplest('line', 'boosting')},")
 
 
+def test_the_choice_of_a_class_names_columns_that_interact(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(size=(300, 2)), columns=["heat", "wind"])
+    saddle = np.exp(8 * (table["heat"] - 0.5) * (table["wind"] - 0.5))
+    table["y"] = saddle * rng.normal(size=300)
+    table["farm"] = np.arange(300)
+    table.to_csv(tmp_path / "saddle.csv", index=False)
+    words = ("fit", tmp_path / "saddle.csv", "--x", "heat,wind", "--y", "y", "--class", "auto")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert out.startswith("class: smooth with interactions,")
+    assert "heat and wind interact by the tests of every fold" in out
+    # smooth terms cannot allow for clusters, and are not among the classes
+    code, out, _ = run(capsys, *words, "--clusters", "farm")
+    assert code == 0
+    assert "interact by" not in out
+
+
 @pytest.mark.parametrize("clusters", ["id", "serial"])
 def test_dependent_rows_widen_the_intervals_everywhere(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, clusters: str

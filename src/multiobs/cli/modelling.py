@@ -194,4 +194,7 @@ def by_held_out_score(
         f"class: {chosen.name}, which no richer one beats by a margin of held-out loss, "
         f"in {rows_text(some.size)} ({listed})"
     )
+    if scores.interacting and not dependent:
+        pairs = ", ".join(scores.interacting)
+        sentence += f"; {pairs} interact by the tests of every fold: no class without is taken"
     return model, (sentence,)
