@@ -107,6 +107,7 @@ quality: .venv/.stamp ## defaults against the oracle and all baselines on many l
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.contest --half final --out $(OUT)/quality
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.contest --half final --paper --trials 100 --out $(OUT)/quality
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.efficient --out $(OUT)/quality/efficient.csv
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.interactions --out $(OUT)/quality/interactions.csv
 
 smooth-sim: .venv/.stamp ## smooth classes against mgcv and plug-ins; 1000 data sets for their bands and tests (hours; goes on where it stopped)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.smooth --laws final --trials 40 --out $(OUT)/smooth

@@ -182,7 +182,7 @@ def by_held_out_score(
     assert scores is not None
     known = {
         each.name: each
-        for each in candidates(model.statistic_, rows.X.shape[1], rows.size)
+        for each in candidates(model.statistic_, 2, rows.size)  # all: which were scored is known
         if each.name != "constant" and not (dependent and each.name.startswith("smooth"))
     }
     scored = [name for name in known if name in scores.names]  # one without a value has no score
@@ -194,7 +194,7 @@ def by_held_out_score(
         f"class: {chosen.name}, which no richer one beats by a margin of held-out loss, "
         f"in {rows_text(some.size)} ({listed})"
     )
-    if scores.interacting and not dependent:
+    if scores.left(*scored) != tuple(scored):
         pairs = ", ".join(scores.interacting)
         sentence += f"; {pairs} interact by the tests of every fold: no class without is taken"
     return model, (sentence,)

@@ -104,9 +104,10 @@ class ClassScores:
         :math:`w \propto \exp(-s / e)` of scores s whose difference has the standard error e.
         """
         out = np.array([float(name == self.chosen) for name in self.names])
+        if self.interacting:  # a line is not among those that are left
+            return out
         curves = [name for name in CURVES if name in self.names]
-        left_open = not self.interacting and "line" in self.names and curves
-        if left_open and self.chosen in ("line", *curves):
+        if self.chosen in ("line", *curves) and curves and "line" in self.names:
             line, curve = map(self.names.index, ("line", self.simplest(*curves)))
             gain, error = self.scores[line] - self.scores[curve], self.errors[line, curve]
             low, high = AVERAGED
@@ -121,14 +122,19 @@ class ClassScores:
 
     def simplest(self, *allowed: str) -> str:
         """Go through some candidates from the simplest on, and on to those that win by a margin."""
-        if self.interacting and PAIRS in allowed:
-            allowed = tuple(name for name in allowed if name in INTERACT)
-        first, *richer = (k for k, name in enumerate(self.names) if name in allowed)
+        left = self.left(*allowed)
+        first, *richer = (k for k, name in enumerate(self.names) if name in left)
         for k in richer:
             better = self.scores[first] - self.scores[k] - self.margins[k] * self.errors[first, k]
             if better > EQUAL * abs(self.scores[first]):  # or rounding would decide among equals
                 first = k
         return self.names[first]
+
+    def left(self, *allowed: str) -> tuple[str, ...]:
+        """Return those of some candidates that the tests of interactions leave."""
+        if not (self.interacting and PAIRS in allowed):
+            return allowed
+        return tuple(name for name in allowed if name in INTERACT)
 
     def __str__(self) -> str:
         best = int(np.argmin(self.scores))

@@ -13,7 +13,7 @@ import numpy as np
 from multiobs._types import FloatArray
 from multiobs.fit.terms import LevelsTerm, SmoothTerm, interaction
 from multiobs.inference.additive import AdditiveFit, Pair, Part, variance_of_rows
-from multiobs.inference.terms import p_value, score_of
+from multiobs.inference.terms import Score, p_value, score_of
 
 SURE = 0.05  # p-value below which a pair comes in,
 FALSE = 0.25  # of all pairs expected to come in where none interacts
@@ -63,19 +63,20 @@ def pair_tests(part: Part, X: FloatArray) -> list[tuple[Pair, float]]:
     list of ((int, int), float)
         Pairs of columns, and p-values of the hypothesis that they do not interact.
     """
+    return [(pair, _p_value(score)) for pair, score in pair_scores(part, X)]
+
+
+def pair_scores(part: Part, X: FloatArray) -> list[tuple[Pair, Score]]:
+    """Score of each pair's interaction, at the fit without it; parameters as in pair_tests."""
     own = [term for term in part.design.terms if not isinstance(term, LevelsTerm)]
     return [
-        ((one.inputs[0], two.inputs[0]), _p_value(part, interaction(one, two, X), X))
+        ((one.inputs[0], two.inputs[0]), _score(part, interaction(one, two, X), X))
         for one, two in combinations(own, 2)
     ]
 
 
-def _p_value(part: Part, term: SmoothTerm, X: FloatArray) -> float:
-    """Of the hypothesis that a term which is not in the class is zero.
-
-    Twice the smaller of two: in a test of all its parts the product of the straight ones, where
-    most interactions show, is one direction among many.
-    """
+def _score(part: Part, term: SmoothTerm, X: FloatArray) -> Score:
+    """Score of a term that is not in the class, its groups counted as in the term."""
     p, Z, groups = part.rows.groups.size, term.columns(X), term.groups
     first = int(part.rows.groups.max()) + 1
     rows = replace(
@@ -85,6 +86,14 @@ def _p_value(part: Part, term: SmoothTerm, X: FloatArray) -> float:
     )
     columns = np.arange(p, p + groups.size)
     variance_at = variance_of_rows(part.problem, rows)
-    whole = score_of(rows, variance_at, columns, part.fit.w, part.fit.ridge)
-    both = (whole, whole.of_groups(first))
+    score = score_of(rows, variance_at, columns, part.fit.w, part.fit.ridge)
+    return replace(score, groups=groups)
+
+
+def _p_value(score: Score) -> float:
+    """Twice the smaller of two: of all parts, and of the product of the straight ones alone.
+
+    Most interactions show there, and in a test of all parts it is one direction among many.
+    """
+    both = (score, score.of_groups(0))
     return min(1.0, 2 * min(p_value(*each.statistic()) for each in both))
